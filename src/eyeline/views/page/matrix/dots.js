@@ -113,7 +113,7 @@ export class Dots {
    */
   *aside(top, bottom) {
     const found = new Float32Array(bottom - top);
-    const [rows, others] = [this.rows, this.others];
+    const { others } = this;
     if (!others?.length) return found;
     const part = this._of(others);
     const width = others.length / 2;

@@ -76,7 +76,7 @@ export class Renderer {
    */
   begin(cells, parts, recorded, stored) {
     const { page } = this.matrix;
-    const { state, trace } = page;
+    const { state } = page;
     this.tiles?.stop();
     this.recorded = recorded;
     this.pyramid = stored && recorded ? this._pyramid(cells, stored) : null;

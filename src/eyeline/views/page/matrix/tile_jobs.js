@@ -71,30 +71,51 @@ const tableOf = (kernel, number) => {
   return table;
 };
 
+/** Learn a head. @type {(kernel: Kernel, request: { number: number, head: TileHead }) => Promise<object>} */
+const learnHead = async (kernel, { number, head }) => {
+  knownTo(kernel).heads.set(number, head);
+  return {};
+};
+
+/**
+ * Learn a table of heads' weights.
+ * @type {(kernel: Kernel, request: { number: number, heads: number[], table: Omit<DotTable, "heads"> }) => Promise<object>}
+ */
+const learnTable = async (kernel, { number, heads, table }) => {
+  const known = knownTo(kernel);
+  const found = heads.map((one) => /** @type {TileHead} */ (known.heads.get(one)));
+  known.tables.set(number, new Dots(weigherOf(kernel), { ...table, heads: found }));
+  return {};
+};
+
+/** Forget heads and tables. @type {(kernel: Kernel, request: { heads: number[], tables: number[] }) => Promise<object>} */
+const forget = async (kernel, { heads, tables }) => {
+  const known = knownTo(kernel);
+  for (const number of heads) known.heads.delete(number);
+  for (const number of tables) known.tables.delete(number);
+  return {};
+};
+
+/**
+ * The means of a tile's dots.
+ * @type {(kernel: Kernel, request: { table: number, sides: Sides, level: number }, turn: Turn) => Promise<object>}
+ */
+const tile = async (kernel, { table, sides, level }, turn) => {
+  const means = await inTurns(tableOf(kernel, table).means(sides, level), turn);
+  return { means, transfer: [means.buffer] };
+};
+
+/**
+ * What units that aren't shown take of rows.
+ * @type {(kernel: Kernel, request: { table: number, top: number, bottom: number }, turn: Turn) => Promise<object>}
+ */
+const aside = async (kernel, { table, top, bottom }, turn) => {
+  const found = await inTurns(tableOf(kernel, table).aside(top, bottom), turn);
+  return { aside: found, transfer: [found.buffer] };
+};
+
 /** @type {Jobs} */
 export const tileJobs = {
-  /** Learn a head. @param {{ number: number, head: TileHead }} request */
-  "matrix.head": (kernel, { number, head }) => void knownTo(kernel).heads.set(number, head),
-  /** Learn a table of heads' weights. @param {{ number: number, heads: number[], table: Omit<DotTable, "heads"> }} request */
-  "matrix.table": (kernel, { number, heads, table }) => {
-    const known = knownTo(kernel);
-    const found = heads.map((one) => /** @type {TileHead} */ (known.heads.get(one)));
-    known.tables.set(number, new Dots(weigherOf(kernel), { ...table, heads: found }));
-  },
-  /** Forget heads and tables. @param {{ heads: number[], tables: number[] }} request */
-  "matrix.forget": (kernel, { heads, tables }) => {
-    const known = knownTo(kernel);
-    for (const number of heads) known.heads.delete(number);
-    for (const number of tables) known.tables.delete(number);
-  },
-  /** The means of a tile's dots. @param {{ table: number, sides: Sides, level: number }} request */
-  "matrix.tile": async (kernel, { table, sides, level }, turn) => {
-    const means = await inTurns(tableOf(kernel, table).means(sides, level), turn);
-    return { means, transfer: [means.buffer] };
-  },
-  /** What units that aren't shown take of rows. @param {{ table: number, top: number, bottom: number }} request */
-  "matrix.aside": async (kernel, { table, top, bottom }, turn) => {
-    const aside = await inTurns(tableOf(kernel, table).aside(top, bottom), turn);
-    return { aside, transfer: [aside.buffer] };
-  },
+  "matrix.head": learnHead, "matrix.table": learnTable, "matrix.forget": forget, "matrix.tile": tile,
+  "matrix.aside": aside,
 };

@@ -113,7 +113,7 @@ interface PictureRequest {
 
 /** A request that a file answers from a block, if it holds the reply. */
 interface PlacedRequest {
-  kind: "products" | "nearest" | "projections" | "image" | "positions" | "lesson" | "effects";
+  kind: "pyramid" | "products" | "nearest" | "projections" | "image" | "positions" | "lesson" | "effects";
   trace?: number;
   other?: number;
   layer?: number;
@@ -234,6 +234,8 @@ interface RunRequest {
 
 /** The model object of a host: anywidget's in a notebook, and the same over a file or a server. */
 interface HostModel {
+  /** Its client of the kernel's worker, if it has one. */
+  kernel?: KernelClient;
   get(name: "header"): Header;
   get(name: "address"): boolean | undefined;
   get(name: "words"): string | undefined;
