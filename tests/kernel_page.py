@@ -23,7 +23,9 @@ def kernel_page(path: Path, policy: tuple[str, str] | None = None) -> Path:
     rooms = ", ".join(f"...{joining._identifier(name)}" for name in MODULES)
     module = joining._joined([*MODULES], joining.HERE, "", joining.WORKER)
     module = joining.bare(f"{module}globalThis.room = {{ {rooms} }};\n")
-    text = document("Kernel", "0", "", module, [block("style", deflated(b"")), block("module", deflated(module.encode()))], [])
+    text = document(
+        "Kernel", "0", "", module, [block("style", deflated(b"")), block("module", deflated(module.encode()))], []
+    )
     if policy is not None:
         assert policy[0].encode() in text
         text = text.replace(policy[0].encode(), policy[1].encode())

@@ -107,6 +107,6 @@ def _policy(*scripts: str) -> str:
     fetch nothing."""
     hashes = " ".join(f"'sha256-{_base64(hashlib.sha256(script.encode()).digest())}'" for script in scripts)
     return (
-        f"default-src 'none'; script-src {hashes} 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
-        f"form-action 'none'"
+        f"default-src 'none'; script-src {hashes} 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; "
+        f"img-src data: blob:; base-uri 'none'; form-action 'none'"
     )

@@ -2,6 +2,8 @@
 
 import { AttentionMap } from "./weights/attention_map.js";
 import { HostError, messageOf } from "./host_error.js";
+import { KernelClient } from "./kernel/client.js";
+import { JOBS } from "./kernel/jobs.js";
 import { TraceClient } from "./weights/trace_client.js";
 import { changed, changesOf } from "./weights/changes.js";
 import { provenanceOf, provenanceParts, usualPlaces } from "./provenance.js";
@@ -38,6 +40,8 @@ export class Page {
     this.header = model.get("header");
     this.traces = this.header.traces.map((entry, index) => new Trace(entry, index));
     this.host = new TraceClient(model);
+    /** The worker that computes what takes long. */
+    this.kernel = model.kernel ?? new KernelClient(JOBS);
     this.announce = announce;
     /** @type {Set<(settings: Partial<State>) => void>} */
     this.listeners = new Set();

@@ -221,7 +221,7 @@ interface View {
   /** The places that it really shows, if they aren't the state's: none if no text is shown. */
   places?(): ShownPlace[];
   update(): void | Promise<void>;
-  numbers(): Table;
+  numbers(): Table | Promise<Table>;
   picture(): string;
   destroy(): void;
 }

@@ -75,6 +75,18 @@ export class TraceClient extends HostClient {
     return { shape: [L, H, N, M], bytes, most };
   }
 
+  /**
+   * The means that a file has of the heads of a layer, for a long text.
+   * @param {Trace} trace
+   * @param {number} layer
+   * @returns {Promise<StoredMeans>}
+   */
+  async means(trace, layer) {
+    const { reply, buffers } = await this._asked({ kind: "pyramid", trace: trace.index, layer });
+    const shape = /** @type {StoredMeans["shape"]} */ (reply.shape);
+    return { side: trace.pyramid ?? 1, shape, codes: typed(Uint16Array, buffers[0]), most: typed(Float32Array, buffers[1]) };
+  }
+
   /** The numbers of a picture that the host makes, row by row. @param {PictureRequest} request */
   async picture(request) {
     const { buffers } = await this.ask({ kind: "picture", ...request });
