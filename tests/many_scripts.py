@@ -74,7 +74,8 @@ _JOINED = ["\u0301", "\u0323", "\u0345", "\u200d", "\ufe0f", "\U0001f3fd", "'", 
 
 def lines(count: int, seed: int = 0) -> list[str]:
     """Different lines in many scripts, always the same: the sentences, each in NFC and NFD too, in capitals, small
-    and backwards; very long words; then characters of one, two or three blocks, with spaces, marks, joiners and controls between."""
+    and backwards; very long words; then characters of one, two or three blocks, with spaces, marks, joiners and
+    controls between."""
     draw = random.Random(seed)
     found = list(SENTENCES)
     found += [unicodedata.normalize(form, one) for one in SENTENCES for form in ("NFC", "NFD")]
