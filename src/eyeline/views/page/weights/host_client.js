@@ -1,6 +1,5 @@
 // The client of a host: sends requests, and caches heads.
 
-import { halves } from "./halves.js";
 import { Head } from "./head.js";
 
 const KEPT = 256e6; // bytes of cached heads
@@ -37,9 +36,21 @@ const typed = (Kind, buffer) => {
     : new Kind(bytes.buffer, bytes.byteOffset, bytes.byteLength / Kind.BYTES_PER_ELEMENT);
 };
 
+/** The float16 numbers of a buffer as float32. @type {(buffer: Bytes) => Float32Array<ArrayBuffer>} */
+const widened = (buffer) => {
+  const halves = typed(Uint16Array, buffer);
+  const result = new Float32Array(halves.length);
+  for (let at = 0; at < halves.length; at++) {
+    const [bits, sign] = [halves[at], halves[at] & 0x8000 ? -1 : 1];
+    const [exponent, fraction] = [(bits >> 10) & 31, bits & 1023];
+    if (exponent === 31) result[at] = fraction ? NaN : sign * Infinity;
+    else result[at] = sign * (exponent ? 2 ** (exponent - 25) * (1024 + fraction) : 2 ** -24 * fraction);
+  }
+  return result;
+};
+
 /** The numbers of a buffer, in float32. @type {(dtype: Reply["dtype"], buffer: Bytes) => Float32Array} */
-export const numbersOf = (dtype, buffer) =>
-  dtype === "float32" ? typed(Float32Array, buffer) : halves(typed(Uint16Array, buffer));
+export const numbersOf = (dtype, buffer) => (dtype === "float32" ? typed(Float32Array, buffer) : widened(buffer));
 
 /** @typedef {{ reply: Reply, buffers: Bytes[] }} Answer */
 

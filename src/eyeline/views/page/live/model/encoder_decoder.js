@@ -3,7 +3,7 @@
 import { Attention, Work } from "./attention.js";
 import { Parts } from "./parts.js";
 import { Room, rowsOf } from "./placing.js";
-import { EVERYWHERE, EncoderLayer, checkIds, followed, runEncoder } from "./running.js";
+import { EVERYWHERE, EncoderLayer, checkIds, following, runEncoder } from "./running.js";
 
 const LETTERS = "letters.weight";
 /** @type {HeadMask} */
@@ -95,8 +95,9 @@ export class EncoderDecoder {
     const context = encoder.states[layers];
     const given = target ? [...target, end] : null;
     const inputs = [start];
+    const breath = following(options);
     for (;;) {
-      await followed(options);
+      await breath();
       const step = this._step(inputs, context, edits);
       const next = given ? given[inputs.length - 1] : step.likeliest;
       const written = { decoder: step.decoder, cross: step.cross, inputs: [...inputs], written: [...inputs.slice(1), next] };

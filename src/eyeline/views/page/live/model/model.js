@@ -3,7 +3,7 @@
 import { readConfig } from "./config.js";
 import { Encoder } from "./encoder.js";
 import { EncoderDecoder } from "./encoder_decoder.js";
-import { followed } from "./running.js";
+import { following } from "./running.js";
 import { Tensors } from "./tensors.js";
 
 /**
@@ -18,9 +18,10 @@ export const loadModel = async (kernel, files, options = {}) => {
   const weights = new Tensors(files.tensors);
   const Kind = config.kind === "encoder" ? Encoder : EncoderDecoder;
   const model = new Kind(kernel, files.name, config, weights);
+  const next = following(options);
   const count = config.layers + config.decoderLayers;
   for (let left = count; left > 0; ) {
-    await followed(options);
+    await next();
     left = model.readLayer();
     options.told?.([count - left, count]);
   }

@@ -4,10 +4,18 @@ import { Cancelled } from "../../kernel/serving.js";
 import { Work } from "./attention.js";
 import { Room } from "./placing.js";
 
-/** Throws if a job is to stop, after having let in the message that says so. @param {Followed} options */
-export const followed = async ({ cancelled, breathe }) => {
-  await breathe?.();
-  if (cancelled?.()) throw new Cancelled("cancelled");
+const BREATH = 10; // milliseconds between two breaths of a job
+
+/** What is to be awaited between two parts of a job: throws `Cancelled` once it is to stop. @param {Followed} options */
+export const following = ({ cancelled, breathe }) => {
+  let last = performance.now();
+  return async () => {
+    if (performance.now() - last > BREATH) {
+      await breathe?.();
+      last = performance.now();
+    }
+    if (cancelled?.()) throw new Cancelled();
+  };
 };
 
 /** @type {HeadMask} */
@@ -36,6 +44,7 @@ export const runEncoder = async ({ kernel, config, layers }, ids, embedded, opti
   const scale = options.scale ?? headDim ** -0.5;
   const mask = options.mask ?? EVERYWHERE;
   const N = ids.length;
+  const next = following(options);
   /** @type {LiveRun} */
   const run = { kind: "encoder", ids: [...ids], layers: [], states: [] };
   const room = new Room(kernel);
@@ -44,7 +53,7 @@ export const runEncoder = async ({ kernel, config, layers }, ids, embedded, opti
     const work = new Work(room, config, N);
     if (keep === "all") run.states[first] = embedded;
     for (let number = first; number < layers.length; number++) {
-      await followed(options);
+      await next();
       const own = edits?.("encoder", number, N, N) ?? null;
       const call = { work, mask, scale, edits: own, keep: keep === "all", ask };
       const layer = layers[number].over(x, call);

@@ -1,6 +1,6 @@
 // The tensors of a model's file: as they are stored, or widened to float32.
 
-import { halves } from "../../weights/halves.js";
+import { widened } from "../../kernel/halves.js";
 
 /** The tensors by name. */
 export class Tensors {
@@ -12,20 +12,26 @@ export class Tensors {
   /**
    * A tensor as it is stored.
    * @param {string} name
-   * @param {number[]} shape what it must have
+   * @param {number[]} [shape] what it must have
    */
   stored(name, shape) {
     const found = this.has(name) ? this._stored[name] : null;
     if (!found) throw new Error(`weights must have ${name}, got none; make the file again`);
-    const count = shape.reduce((product, size) => product * size, 1);
     const numbers = found.int8 ?? found.float16 ?? found.float32;
-    if (`${found.shape}` !== `${shape}` || numbers?.length !== count) {
-      throw new Error(`${name} must have shape ${shape.join(" × ")}, got ${found.shape.join(" × ")}; make the file again`);
+    const wanted = shape ?? found.shape;
+    if (`${found.shape}` !== `${wanted}` || numbers?.length !== wanted.reduce((product, size) => product * size, 1)) {
+      throw new Error(`${name} must have shape ${wanted.join(" × ")}, got ${found.shape.join(" × ")}; make the file again`);
     }
-    if (found.int8 && ![1, shape[0]].includes(found.scales?.length ?? 0)) {
+    if (found.int8 && ![1, found.shape[0]].includes(found.scales?.length ?? 0)) {
       throw new Error(`${name} must have a scale for each row, got ${found.scales?.length ?? 0}; make the file again`);
     }
     return found;
+  }
+
+  /** A whole tensor, float32. @param {string} name */
+  numbers(name) {
+    const { shape } = this.stored(name);
+    return rowsOf(this.stored(name), 0, shape.length > 1 ? shape[0] : 1, shape[shape.length - 1]);
   }
 
   /** Whether there is a tensor of this name. @param {string} name */
@@ -39,7 +45,7 @@ export class Tensors {
    * @param {number} size
    */
   vector(name, size) {
-    return widened(this.stored(name, [size]), 0, 1, size);
+    return rowsOf(this.stored(name, [size]), 0, 1, size);
   }
 
   /**
@@ -50,7 +56,7 @@ export class Tensors {
    * @param {number} last
    */
   matrix(name, shape, first = 0, last = shape[0]) {
-    return widened(this.stored(name, shape), first, last, shape[1]);
+    return rowsOf(this.stored(name, shape), first, last, shape[1]);
   }
 
   /**
@@ -75,10 +81,10 @@ export class Tensors {
  * The rows [first, last) of a tensor, float32; a copy, unless they are stored so.
  * @type {(tensor: LiveTensor, first: number, last: number, columns: number) => Float32Array}
  */
-const widened = ({ int8, scales, float16, float32 }, first, last, columns) => {
+const rowsOf = ({ int8, scales, float16, float32 }, first, last, columns) => {
   const [from, to] = [first * columns, last * columns];
   if (float32) return float32.subarray(from, to);
-  if (float16) return halves(float16.subarray(from, to));
+  if (float16) return widened(float16.subarray(from, to));
   if (!int8 || !scales) throw new Error("a tensor must have numbers, got none; make the file again");
   const result = new Float32Array(to - from);
   for (let row = first; row < last; row++) {
