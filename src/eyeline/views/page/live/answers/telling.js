@@ -12,41 +12,50 @@ const ENOUGH = 0.5; // the part of the sharpest weight that one on a word that i
 /** The sharpest weights so far. */
 class Best {
   /**
-   * @param {boolean} crossing whether queries and keys are different texts
+   * @param {TraceEntry} entry
    * @param {boolean} plain whether the heads are those that say little about words
    */
-  constructor(crossing, plain) {
-    this.crossing = crossing;
+  constructor({ queries, keys }, plain) {
+    const across = keys ?? queries;
+    this.queries = queries;
+    this.across = across;
+    this.crossing = keys !== null;
     this.plain = plain;
+    /** The words that may be looked at, and the tokens [first, last) of each. */
+    this.words = areWords(across).flatMap((isWord, at) => (isWord ? [at] : []));
+    this.firsts = Int32Array.from(this.words, (at) => across.words[at][0]);
+    this.lasts = Int32Array.from(this.words, (at) => across.words[at][1]);
     /** @type {Partial<Record<Opening["why"], [weight: number, layer: number, head: number, query: number, key: number]>>} */
     this.found = {};
+    this.enough = 0; // a weight up to this betters nothing: one on a word further away may be as large
   }
 
   /**
    * Search a head's weights of some words, the rows, on the words of the keys: sums over a key's tokens, means over a
    * query's.
    * @param {Kernel} kernel
-   * @param {LiveTrace} trace
+   * @param {LiveRun} run
    * @param {number} layer
    * @param {number} head
    * @param {number[]} rows
    */
-  search(kernel, { entry, run }, layer, head, rows) {
-    const across = entry.keys ?? entry.queries;
-    const [N, M] = [entry.queries.ids.length, across.ids.length];
-    const [top, bottom] = [entry.queries.words[rows[0]][0], entry.queries.words[rows[rows.length - 1]][1]];
+  search(kernel, run, layer, head, rows) {
+    const { queries, words, firsts, lasts, crossing } = this;
+    const [N, M] = [queries.ids.length, this.across.ids.length];
+    const [top, bottom] = [queries.words[rows[0]][0], queries.words[rows[rows.length - 1]][1]];
     const weights = kernel.weights(headCall(run.layers[layer], head, N, M), [top, bottom], [0, M]);
-    const words = areWords(across);
     for (const row of rows) {
-      const [first, last] = entry.queries.words[row];
-      words.forEach((isWord, key) => {
-        if (!isWord || (!this.crossing && key === row)) return;
-        const [left, right] = across.words[key];
-        let sum = 0;
-        for (let i = first - top; i < last - top; i++) for (let j = left; j < right; j++) sum += weights[i * M + j];
+      const [first, last] = queries.words[row];
+      const tokens = weights.subarray((first - top) * M, (first - top + 1) * M);
+      for (let at = M, others = (last - first) * M; at < others; at++) {
+        tokens[at % M] += weights[(first - top) * M + at]; // of a word of several tokens, the sum
+      }
+      for (let at = 0; at < words.length; at++) {
+        let sum = tokens[firsts[at]];
+        for (let token = firsts[at] + 1; token < lasts[at]; token++) sum += tokens[token];
         const weight = sum / (last - first);
-        if (weight > 0) this.add(weight, layer, head, row, key);
-      });
+        if (weight > this.enough && (crossing || words[at] !== row)) this.add(weight, layer, head, row, words[at]);
+      }
     }
   }
 
@@ -58,25 +67,25 @@ class Best {
    * @param {number} key
    */
   add(weight, layer, head, query, key) {
-    /** @type {(why: Opening["why"]) => void} */
-    const better = (why) => {
+    const far = Math.abs(query - key) > 1;
+    /** @type {Opening["why"][]} */
+    const names = this.crossing ? ["across"] : far ? ["near", "far"] : ["near"];
+    for (const why of this.plain ? /** @type {const} */ (["plain"]) : names) {
       if (weight > (this.found[why]?.[0] ?? 0)) this.found[why] = [weight, layer, head, query, key];
-    };
-    if (this.crossing && !this.plain) return better("across");
-    if (this.plain) return better("plain");
-    better("near");
-    if (Math.abs(query - key) > 1) better("far");
+    }
+    const { across, far: other, plain } = this.found;
+    this.enough = (across ?? other ?? plain)?.[0] ?? 0;
   }
 
-  /** @type {(entry: TraceEntry) => Opening | null} */
-  chosen({ queries, keys }) {
+  /** The best of them. @returns {Opening | null} */
+  chosen() {
     const { across, far, near, plain } = this.found;
     const enough = far && near && far[0] >= ENOUGH * near[0];
     const [why, found] = across ? ["across", across] : enough ? ["far", far] : near ? ["near", near] : ["plain", plain];
     if (!found) return null;
     const [weight, layer, head, query, key] = found;
     return {
-      layer, head, token: queries.words[query][0], key: (keys ?? queries).words[key][0], weight: short(weight),
+      layer, head, token: this.queries.words[query][0], key: this.across.words[key][0], weight: short(weight),
       why: /** @type {Opening["why"]} */ (why),
     };
   }
@@ -88,8 +97,7 @@ class Best {
  * keys is taken.
  * @type {(kernel: Kernel, trace: LiveTrace, token?: number | null, layer?: number | null) => Opening | null}
  */
-export const openingOf = (kernel, trace, token = null, layer = null) => {
-  const { entry } = trace;
+export const openingOf = (kernel, { entry, run }, token = null, layer = null) => {
   const L = entry.layers.length;
   const first = Math.max(0, L - Math.max(2, Math.ceil(L / 3)));
   const layers = layer === null ? Array.from({ length: L - first }, (_, at) => first + at) : [layer];
@@ -97,14 +105,14 @@ export const openingOf = (kernel, trace, token = null, layer = null) => {
   if (!rows.length) return null;
   /** @type {(plain: boolean) => Opening | null} */
   const among = (plain) => {
-    const best = new Best(entry.keys !== null, plain);
+    const best = new Best(entry, plain);
     for (const at of layers) {
       for (let head = 0; head < entry.model.heads; head++) {
         const kinds = entry.kinds?.[at][head] ?? {};
-        if (plain || !PLAIN.some((name) => name in kinds)) best.search(kernel, trace, at, head, rows);
+        if (plain || !PLAIN.some((name) => name in kinds)) best.search(kernel, run, at, head, rows);
       }
     }
-    return best.chosen(entry);
+    return best.chosen();
   };
   return among(false) ?? among(true);
 };
