@@ -45,7 +45,7 @@ export const sizesOf = ({ q, k, v, lse }, N, M) => {
   return { H, G, N, M, D, E: v.length / (G * M) };
 };
 
-/** @typedef {AttendCall & { q: Float32Array, k: Float32Array, lse: Float32Array, factors: WeightFactor[] }} HeadCall */
+/** @typedef {AttendCall & { q: Float32Array, k: Float32Array, lse: Float32Array, factors: WeightFactor[], mask: HeadMask }} HeadCall */
 
 /** A call of the kernel for one head of a layer. @type {(layer: LiveLayer, head: number, N: number, M: number) => HeadCall} */
 export const headCall = (layer, head, N, M) => {

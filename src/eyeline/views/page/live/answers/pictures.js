@@ -1,6 +1,6 @@
 // The requests "overview" and "picture": heads' weights as means of cells; as Python's requests/overview.py and picture.py.
 
-import { headCall } from "./layer_weights.js";
+import { headCall, mayLook } from "./layer_weights.js";
 import { RequestRefused, placeAt, span, traceAt, whole } from "./refusal.js";
 
 const CELLS = 1 << 20; // the most cells of a picture
@@ -41,7 +41,20 @@ const pooled = (kernel, { q, k, lse, factors, D, mask, ...call }, [top, bottom],
     ...call, D, N: bottom - top, M: right - left, firstQuery: top, firstKey: left,
     q: q.subarray(top * D, bottom * D), k: k.subarray(left * D, right * D), lse: lse.subarray(top, bottom),
     factors: factors.map(({ by, columns: of }) => ({ by: by.subarray(top, bottom), columns: of.subarray(left, right) })),
-    mask, ask: { grid: { rows, columns, mean: true } },
+    mask: partOf(mask, call.M, [top, bottom], [left, right]), ask: { grid: { rows, columns, mean: true } },
   });
   return new Float32Array(gridMean ?? []);
+};
+
+/**
+ * The mask of some queries and keys, of M in all.
+ * @type {(mask: HeadMask, M: number, queries: [number, number], keys: [number, number]) => HeadMask}
+ */
+const partOf = (mask, M, [top, bottom], [left, right]) => {
+  if (!mask.values) return mask;
+  const width = right - left;
+  const bits = (/** @type {unknown} */ _, /** @type {number} */ at) =>
+    Number(mayLook(mask, top + Math.floor(at / width), left + (at % width), M));
+  const shape = [bottom - top, width];
+  return { kind: "bits", shape, values: Uint8Array.from({ length: shape[0] * width }, bits) };
 };
