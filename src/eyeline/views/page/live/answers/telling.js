@@ -7,6 +7,7 @@ import { short } from "./measures.js";
 // Labels of heads whose weights say little about words: where a word stands, or where nothing is to be looked at.
 const PLAIN = ["previous", "next", "same", "sink", "separator"];
 const SEARCHED = 512; // only words among so many first tokens look
+const STEP = 1e6; // weights are compared in millionths: beyond that they are rounded otherwise by another kernel
 const ENOUGH = 0.5; // the part of the sharpest weight that one on a word that isn't adjacent must have
 
 /** The sharpest weights so far. */
@@ -60,13 +61,14 @@ class Best {
   }
 
   /**
-   * @param {number} weight
+   * @param {number} exact the weight
    * @param {number} layer
    * @param {number} head
    * @param {number} query
    * @param {number} key
    */
-  add(weight, layer, head, query, key) {
+  add(exact, layer, head, query, key) {
+    const weight = Math.round(exact * STEP) / STEP;
     const far = Math.abs(query - key) > 1;
     /** @type {Opening["why"][]} */
     const names = this.crossing ? ["across"] : far ? ["near", "far"] : ["near"];
