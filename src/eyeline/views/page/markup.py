@@ -105,9 +105,9 @@ def _base64(data: bytes) -> str:
 
 
 def _policy(*scripts: str) -> str:
-    """The content security policy: run these scripts alone, and fetch nothing."""
+    """The content security policy: run these scripts alone, and the kernel in a worker, and fetch nothing."""
     hashes = " ".join(f"'sha256-{_base64(hashlib.sha256(script.encode()).digest())}'" for script in scripts)
     return (
-        f"default-src 'none'; script-src {hashes} 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
-        f"form-action 'none'"
+        f"default-src 'none'; script-src {hashes} 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; "
+        f"img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
