@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from eyeline.views.page.message import PageMessages
 
 #: The bytes of the blocks of a sentence's file, with the matrices of one head: positions don't take it beyond.
-ROOM = 596_000
+ROOM = 696_000
 #: By default values are included if queries, keys and values of all traces take at most this number of bytes.
 VALUES = 4 << 20
 _LARGEST = float(np.finfo(np.float16).max)
@@ -119,7 +119,7 @@ def stored_name(request: Mapping[str, Any]) -> str:
 def _module(lesson: bool, effects: bool) -> str:
     """The page's modules, bundled with the module of this host; with the texts of the lesson if the page has one, and
     with what shows effects if it holds any."""
-    module = joined("hosts/effects_file.js" if effects else "hosts/file.js")
+    module = joined("hosts/effects_file.js" if effects else "hosts/text_file.js")
     for prefix in (
         "editing",
         "sources.",

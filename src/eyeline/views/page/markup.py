@@ -37,9 +37,7 @@ _BOOTSTRAP = """
       document.head.appendChild(part);
     });
   }
-  put("style", "style").then(function () { return put("script", "module"); }).then(function () {
-    still.remove();
-  }).catch(failed);
+  put("style", "style").then(function () { return put("script", "module"); }).catch(failed);
 })();
 """
 
@@ -105,7 +103,8 @@ def _base64(data: bytes) -> str:
 
 
 def _policy(*scripts: str) -> str:
-    """The content security policy: run these scripts alone, and the kernel in a worker, and fetch nothing."""
+    """The content security policy: run these scripts alone, with WebAssembly and a worker of their own making, and
+    fetch nothing."""
     hashes = " ".join(f"'sha256-{_base64(hashlib.sha256(script.encode()).digest())}'" for script in scripts)
     return (
         f"default-src 'none'; script-src {hashes} 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; "

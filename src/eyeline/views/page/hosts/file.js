@@ -36,7 +36,7 @@ const bytesOf = async (name) => unpacked(await textOf(name));
 /** @typedef {[reply: object, buffers: Bytes[]]} Answer */
 
 /** The model object over the blocks of this file. */
-class FileModel {
+export class FileModel {
   /**
    * @param {Header} header
    * @param {Contents} contents
@@ -215,10 +215,14 @@ class FileModel {
   }
 }
 
-/** Show the page in this file; `rooms` are what it has beside the views. @type {(main: Main, rooms?: Rooms) => Promise<void>} */
+/** The still picture of a file, if it has one. */
+export const still = () => document.getElementById("eyeline-still");
+
+/** Show the page in this file in place of the still picture; `rooms` are what it has beside the views. @type {(main: Main, rooms?: Rooms) => Promise<void>} */
 export const show = async (main, rooms) => {
   const [header, contents] = await opened(await textOf("header")).json();
   main.render({ model: new FileModel(header, contents), el: document.getElementById("eyeline") ?? document.body, rooms });
+  still()?.remove();
 };
 
 /** Show the page in this file. @type {(main: Main) => Promise<void>} */

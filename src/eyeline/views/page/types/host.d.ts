@@ -111,6 +111,15 @@ interface PictureRequest {
   columns: number;
 }
 
+/** A rectangle of a head's weights. */
+interface WeightsRequest {
+  trace: number;
+  layer: number;
+  head: number;
+  queries: [first: number, last: number];
+  keys: [first: number, last: number];
+}
+
 /** A request that a file answers from a block, if it holds the reply. */
 interface PlacedRequest {
   kind: "pyramid" | "products" | "nearest" | "projections" | "image" | "positions" | "lesson" | "effects";
@@ -128,6 +137,7 @@ type HostRequest =
   | { kind: "head"; trace: number; layer: number; head: number }
   | { kind: "overview"; trace: number }
   | ({ kind: "picture" } & PictureRequest)
+  | ({ kind: "weights" } & WeightsRequest)
   | { kind: "edited"; trace: number; edits: string[]; known: number }
   | { kind: "changes"; trace: number; other: number; token?: number; last?: number }
   | { kind: "next"; sides: { trace: number; written: number[] }[] }
