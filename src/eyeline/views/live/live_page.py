@@ -13,7 +13,7 @@ from eyeline.models import Model, load
 from eyeline.models.encoder_decoder import EncoderDecoder
 from eyeline.models.rounding import rounded
 from eyeline.traces import record
-from eyeline.views.live.stored_models import StoredModel, check_runs, stored_model
+from eyeline.views.live.stored_models import PIECE, StoredModel, check_runs, stored_model
 from eyeline.views.page.compression import deflated
 from eyeline.views.page.file import data_blocks, first_blocks, page_parts, still_of
 from eyeline.views.page.joining import bare, joined, style
@@ -68,7 +68,13 @@ class LivePage:
         names = [model.entry["name"] for model in self.models]
         header["can"] |= {"run": True, "live": True, "picture": True, "models": names, "edit": names}
         entries = [model.entry for model in self.models]
-        contents["live"] = {"source": source, "models": entries, "order": self.order}
+        contents["live"] = {
+            "source": source,
+            "models": entries,
+            "order": self.order,
+            "piece": PIECE,
+            "stored": sorted(data),
+        }
         module = _module()
         first = first_blocks(header, contents, module, style(host=_HOST))
         further = [

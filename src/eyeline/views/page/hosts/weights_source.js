@@ -1,11 +1,9 @@
 // Where a live page's weights come from: blocks of the file itself, or a file beside it on the same host.
 
-import { HostError } from "../weights/host_client.js";
+import { HostError } from "../host_error.js";
 
 const LOOKS = 20; // milliseconds between two looks at whether a block has arrived
 const CACHE = "eyeline-weights";
-
-/** @typedef {{ model: number, place: number, data: string | Uint8Array<ArrayBuffer> }} Piece */
 
 /** The pieces in their order: their models, and their places in these. @type {(live: LiveContents) => [model: number, place: number][]} */
 const placesOf = ({ models, order }) => order.flatMap((model) => models[model].pieces.map((_, place) => /** @type {[number, number]} */ ([model, place])));
@@ -27,14 +25,14 @@ export const damaged = (live) =>
  * The pieces of the weights, one after the other: base64 texts, or bytes. What they were taken from is let go.
  * @param {LiveContents} live
  * @param {(read: WeightsRead) => void} told
- * @returns {AsyncGenerator<Piece, void, void>}
+ * @returns {AsyncGenerator<WeightsPiece, void, void>}
  */
 export const piecesOf = (live, told) => (live.source ? fetched(live, live.source, told) : ofBlocks(live, told));
 
 /**
  * @param {LiveContents} live
  * @param {(read: WeightsRead) => void} told
- * @returns {AsyncGenerator<Piece, void, void>}
+ * @returns {AsyncGenerator<WeightsPiece, void, void>}
  */
 async function* ofBlocks(live, told) {
   const size = live.models.flatMap(({ pieces }) => pieces).reduce((sum, bytes) => sum + bytes, 0);
@@ -63,7 +61,7 @@ const cacheOf = async () => {
  * @param {LiveContents} live
  * @param {{ file: string, size: number }} source
  * @param {(read: WeightsRead) => void} told
- * @returns {AsyncGenerator<Piece, void, void>}
+ * @returns {AsyncGenerator<WeightsPiece, void, void>}
  */
 async function* fetched(live, { file, size }, told) {
   const cache = await cacheOf();

@@ -32,7 +32,9 @@ export class StoredWeights {
     const [first, last] = [place * this._piece, Math.min((place + 1) * this._piece, this.bytes.length)];
     const reader = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")).getReader();
     let at = first;
-    for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
       if (at + value.length > last) throw new Error(`piece ${place} is too long`);
       this.bytes.set(value, at);
       at += value.length;

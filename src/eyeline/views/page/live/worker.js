@@ -1,7 +1,8 @@
-// The worker of a live page: what the kernel's worker does, and a model that runs.
+// The worker of a live page: an ordinary page's jobs, and those of its models.
 
+import { JOBS } from "../kernel/jobs.js";
 import { serve } from "../kernel/serving.js";
-import { jobs } from "../kernel/worker_jobs.js";
 import { liveJobs } from "./live_jobs.js";
 
-serve({ ...jobs, ...liveJobs() });
+/** Begin to serve. */
+export const start = () => serve({ ...JOBS, ...liveJobs() });

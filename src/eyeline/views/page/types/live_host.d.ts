@@ -31,3 +31,45 @@ interface WeightsRead {
   done: number;
   size: number;
 }
+
+/** A model that can run, with its tokenizer. */
+interface ReadySource extends LiveSource {
+  reader: LiveTokenizer;
+}
+
+interface TextRunOptions {
+  mask?: "causal" | null;
+  scale?: number | null;
+  edits?: EditsOfLayer;
+  /** The edits in words. */
+  said?: string[];
+  cancelled?: () => boolean;
+  breathe?: () => Promise<void>;
+  told?: (report: Partial<RunReport>) => void;
+}
+
+interface RunReport {
+  /** How far the weights are, before the model can run. */
+  read?: WeightsRead;
+}
+
+interface HostModel {
+  /** The page's worker, if its host has one. */
+  kernel?: KernelClient;
+  /** When the weights of a live page can run; rejected if they can't be read. */
+  loaded?: Promise<void>;
+}
+
+/** A piece of a model's weights. */
+interface WeightsPiece {
+  model: number;
+  place: number;
+  data: string | Uint8Array<ArrayBuffer>;
+}
+
+/** The contents of a file, needed to read its blocks; docs/page-format.md describes each key. */
+interface Contents {
+  dtype: "float32" | "float16";
+  traces: { masks: (number | null)[]; mask_shapes: [heads: number, ...number[]][] }[];
+  live?: LiveContents;
+}
