@@ -14,7 +14,22 @@ from typing import Annotated
 import typer
 
 from eyeline import words
-from eyeline.cli import bench, compare, doctor, effects, embed, explain, heads, lesson, live, models, survey, toy, view, why
+from eyeline.cli import (
+    bench,
+    compare,
+    doctor,
+    effects,
+    embed,
+    explain,
+    heads,
+    lesson,
+    live,
+    models,
+    survey,
+    toy,
+    view,
+    why,
+)
 from eyeline.cli.mistakes import mistake
 
 app = typer.Typer(

@@ -61,7 +61,7 @@ def rounded(model: Model, weights: str = "int8") -> Model:
         weights: "int8", with a scale for each row, or "float16".
 
     Returns:
-        A model named after both, such as "minilm int8"; the model itself if its embeddings are in float16 already: so are the other matrices of its file.
+        A model named after both, such as "minilm int8"; the model itself if its file is in float16 already.
 
     Raises:
         ModelError: if the model is a decoder, has weights that aren't finite, or too large ones for float16.
@@ -80,7 +80,12 @@ def rounded(model: Model, weights: str = "int8") -> Model:
     if not isinstance(network, (Encoder, EncoderDecoder)):
         kind = model.config.model_type
         raise ModelError(
-            worded("{name} must be an encoder for its weights to be rounded, got a decoder ({kind})", name=model.name, kind=kind)
+            worded(
+                "{name} must be an encoder for its weights to be rounded, got a decoder ({kind}); take one such as "
+                "minilm",
+                name=model.name,
+                kind=kind,
+            )
         )
     if weights == "float16" and network.words.stored.dtype == np.float16:
         return model
@@ -117,7 +122,11 @@ def _rounded_matrix(given: StoredMatrix, weights: str, name: str) -> StoredMatri
     whole = given.whole
     most = float(np.abs(whole).max(initial=0))
     if not np.isfinite(most):
-        raise ModelError(worded("{name} must have finite weights to be rounded, got {most}", name=name, most=most))
+        raise ModelError(
+            worded(
+                "{name} must have finite weights to be rounded, got {most}; get the model again", name=name, most=most
+            )
+        )
     if weights == "int8":
         return Int8Matrix(whole)
     if most > _LARGEST:

@@ -13,6 +13,7 @@ from eyeline.models import Model, load
 from eyeline.models.encoder_decoder import EncoderDecoder
 from eyeline.models.rounding import rounded
 from eyeline.traces import record
+from eyeline.views.labels import printable
 from eyeline.views.live.stored_models import PIECE, StoredModel, check_runs, stored_model
 from eyeline.views.page.compression import deflated
 from eyeline.views.page.file import data_blocks, first_blocks, page_parts, still_of
@@ -20,7 +21,6 @@ from eyeline.views.page.joining import bare, joined, style
 from eyeline.views.page.lesson_page import DATE, lesson
 from eyeline.views.page.markup import as_json, block, document
 from eyeline.views.page.page import Page
-from eyeline.views.labels import printable
 from eyeline.words import worded
 
 _HOST, _WORKER = "hosts/live.js", "live/worker.js"
@@ -113,7 +113,8 @@ def live_page(
     kept = rounded(original, weights or ("float16" if generates else "int8"))
     pairs = [(kept, original)]
     if generates:
-        page = Page(record(DATE, model=kept, progress=progress))
+        parts: Any = record(DATE, model=kept, progress=progress)  # one of each part
+        page = Page(parts)
     else:
         page = lesson(model=kept, progress=progress)
         dates = load(_DATES, progress=progress)

@@ -59,8 +59,8 @@ def check_runs(model: Model) -> None:
     if not isinstance(network, Encoder):
         raise ModelError(
             worded(
-                "model must be an encoder for a live page, such as minilm, got {name}, a decoder ({kind}); eyeline view "
-                "shows it, and what it writes",
+                "model must be an encoder for a live page, such as minilm, got {name}, a decoder ({kind}); eyeline "
+                "view shows it, and what it writes",
                 name=model.name,
                 kind=kind,
             )
