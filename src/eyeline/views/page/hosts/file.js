@@ -1,7 +1,7 @@
 // The host of a single-file page: its numbers are in blocks of the file, decoded on first use.
 
 import { unframed } from "./framing.js";
-import { HostError, messageOf } from "../weights/host_client.js";
+import { HostError, messageOf } from "../host_error.js";
 
 const KEPT = 4; // the number of decoded layers cached
 

@@ -208,6 +208,11 @@ interface ProjectionsReply {
   epsilon: number;
 }
 
+interface HostAnswer {
+  reply: Reply;
+  buffers: Bytes[];
+}
+
 type Bytes = ArrayBuffer | ArrayBufferView<ArrayBuffer>;
 
 interface RunReport {
