@@ -10,7 +10,7 @@ from pathlib import Path
 
 from eyeline.kernels.wasm import MODULE, OBJECTS, RECORDS
 from eyeline.kernels.wasm.building import LinkerError, fingerprint, linked, made_objects
-from eyeline.kernels.wasm.describing import described
+from eyeline.kernels.wasm.describing import written
 
 
 def main() -> None:
@@ -22,20 +22,6 @@ def main() -> None:
     RECORDS.write_text(written(), "utf-8")
     module = MODULE.read_bytes()
     print(f"{MODULE.name}: {len(module):,} bytes, {len(zlib.compress(module, 9)):,} compressed")
-
-
-def written() -> str:
-    """The text of `records.json`.
-
-    >>> json.loads(written())["sizes"]["KEY_BLOCK"]
-    128
-    """
-    groups = []
-    for group, parts in described().items():
-        lines = parts.items() if isinstance(parts, dict) else ()
-        inside = ",\n".join(f'    "{name}": {json.dumps(value)}' for name, value in lines)
-        groups.append(f'  "{group}": {{\n{inside}\n  }}' if lines else f'  "{group}": {json.dumps(parts)}')
-    return "{\n" + ",\n".join(groups) + "\n}\n"
 
 
 if __name__ == "__main__":

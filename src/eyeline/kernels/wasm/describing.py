@@ -14,6 +14,7 @@ evaluated in order; each part of a workspace begins at the next multiple of `LIN
 
 from __future__ import annotations
 
+import json
 from enum import IntEnum
 from typing import Any
 
@@ -82,6 +83,20 @@ def described() -> dict[str, Any]:
         "product": _formula(workspaces.PRODUCT_WORKSPACE),
         "rowwise": _formula(workspaces.ROWWISE_WORKSPACE),
     }
+
+
+def written() -> str:
+    """The text of `records.json`.
+
+    >>> json.loads(written())["sizes"]["KEY_BLOCK"]
+    128
+    """
+    groups = []
+    for group, parts in described().items():
+        lines = parts.items() if isinstance(parts, dict) else ()
+        inside = ",\n".join(f'    "{name}": {json.dumps(value)}' for name, value in lines)
+        groups.append(f'  "{group}": {{\n{inside}\n  }}' if lines else f'  "{group}": {json.dumps(parts)}')
+    return "{\n" + ",\n".join(groups) + "\n}\n"
 
 
 def _record(kind: np.dtype[Any]) -> dict[str, Any]:
