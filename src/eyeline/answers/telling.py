@@ -22,7 +22,7 @@ from eyeline.traces.tokenized_text import TokenizedText
 PLAIN = frozenset({"previous", "next", "same", "sink", "separator"})
 #: Only words among the first tokens look, so many: a page opens at the beginning of its text, and soon.
 SEARCHED = 512
-#: The decimals with which weights are compared, since another kernel rounds them otherwise: a key word that is the whole
+#: The decimals with which weights are compared, since another kernel rounds otherwise: a key word that is the whole
 #: text is looked at by every head with a weight of 1, and nobody should choose among them by the last bit.
 _DECIMALS = 6
 #: The sharpest weight on a word that isn't adjacent is taken if it is at least this part of the sharpest of all.
