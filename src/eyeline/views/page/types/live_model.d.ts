@@ -27,7 +27,7 @@ interface LiveConfig {
   headDim: number;
   width: number;
   innerWidth: number;
-  activation: ProductActivation;
+  activation: ActivationName;
   epsilon: number;
   vocabulary: number;
   /** The most tokens of a text. */
@@ -41,7 +41,6 @@ interface LiveConfig {
   mostWritten: number;
 }
 
-type ProductActivation = "relu" | "gelu" | "gelu_tanh" | "silu";
 type AttentionKind = "encoder" | "decoder" | "cross";
 
 /** What is changed in a layer's attention, a number for each head; what isn't there changes nothing. */
@@ -143,5 +142,16 @@ type Work = import("../live/model/attention.js").Work;
 type EncoderLayer = import("../live/model/running.js").EncoderLayer;
 type FeedForward = import("../live/model/parts.js").FeedForward;
 type Parts = import("../live/model/parts.js").Parts;
+type Partner = import("../live/model/partner.js").Partner;
+type Share = import("../live/model/shares.js").Share;
+
+/** The layers of an encoder, or a share of each, and the other worker that computes the rest. */
+interface EncoderStack {
+  kernel: Kernel;
+  config: LiveConfig;
+  layers: EncoderLayer[];
+  share: Share;
+  partner: Partner | null;
+}
 type Room = import("../live/model/placing.js").Room;
 type Tensors = import("../live/model/tensors.js").Tensors;

@@ -10,9 +10,11 @@ import { headsOf, joinHeads } from "./placing.js";
  * @property {Work} work
  * @property {HeadMask} mask
  * @property {number} scale
- * @property {LayerEdits | null} edits
+ * @property {LayerEdits | null} edits of the heads that are computed here
  * @property {boolean} keep whether the layer's arrays are to come back
  * @property {AttendCall["ask"]} [ask] what is to be read of the weights
+ * @property {(x: Placed) => Promise<Placed>} [swap] gives what another worker computed, and gives it x, where each
+ *   computes a share: the sum of both is the whole
  */
 
 /** Memory that one layer uses after the other. */
@@ -20,12 +22,14 @@ export class Work {
   /**
    * @param {Room} room
    * @param {LiveConfig} config
+   * @param {Share} share
    * @param {number} N
    */
-  constructor(room, { width, innerWidth }, N) {
+  constructor(room, { headDim }, { heads, units }, N) {
+    const width = (heads[1] - heads[0]) * headDim;
     this.projected = room.rows(N, 3 * width);
     this.joined = room.rows(N, width);
-    this.inner = room.rows(N, innerWidth);
+    this.inner = room.rows(N, units[1] - units[0]);
   }
 }
 
@@ -37,12 +41,17 @@ export class Attention {
    * @param {boolean} across whether keys and values are made of another text
    */
   constructor(parts, { query, key, value, output, norm }, across = false) {
-    const { width } = parts.config;
-    this.room = parts.room;
-    this.config = parts.config;
-    this.projections = parts.linear(across ? [query] : [query, key, value], width, width);
-    this.keyValue = across ? parts.linear([key, value], width, width) : null;
-    this.output = parts.linear([output], width, width);
+    const { room, config: { width, headDim }, share } = parts;
+    const own = /** @type {[number, number]} */ (share.heads.map((head) => head * headDim));
+    /** @type {[number, number]} */
+    const square = [width, width];
+    this.room = room;
+    this.heads = share.heads[1] - share.heads[0];
+    this.headDim = headDim;
+    this.residual = share.residual;
+    this.projections = parts.linear(across ? [query] : [query, key, value], square, { rows: own });
+    this.keyValue = across ? parts.linear([key, value], square, { rows: own }) : null;
+    this.output = parts.linear([output], square, { columns: own, bias: share.residual });
     this.norm = parts.norm(norm);
   }
 
@@ -52,8 +61,8 @@ export class Attention {
    * @param {Call} call
    */
   over(x, call) {
-    const { width } = this.config;
     const rows = call.work.projected;
+    const width = this.heads * this.headDim;
     this.room.kernel.product(this.projections, x, rows);
     return this._attended(x, [0, width, 2 * width].map((first) => ({ rows, first })), call);
   }
@@ -66,27 +75,26 @@ export class Attention {
    * @param {Call} call
    */
   across(x, context, both, call) {
-    if (!this.keyValue) throw new Error("a layer must have keys of another text for this, got none; see Attention");
+    if (!this.keyValue) throw new Error("attention must be made for two texts, got one for its own; say so when it is made");
     const { kernel } = this.room;
-    const rows = { ...call.work.projected, columns: this.config.width };
+    const width = this.heads * this.headDim;
+    const rows = { ...call.work.projected, columns: width };
     kernel.product(this.projections, x, rows);
     kernel.product(this.keyValue, context, both);
-    const [key, value] = [0, this.config.width].map((first) => ({ rows: both, first }));
-    return this._attended(x, [{ rows, first: 0 }, key, value], call);
+    return this._attended(x, [{ rows, first: 0 }, { rows: both, first: 0 }, { rows: both, first: width }], call);
   }
 
   /**
    * @param {Placed} x
    * @param {Columns[]} heads queries, keys and values
    * @param {Call} call
-   * @returns {LiveLayer | null}
+   * @returns {Promise<LiveLayer | null>}
    */
-  _attended(x, heads, { work, mask, scale, edits, keep, ask }) {
-    const { room, config: { heads: H, headDim: D } } = this;
-    const { kernel } = room;
+  async _attended(x, heads, { work, mask, scale, edits, keep, ask, swap }) {
+    const { room: { kernel }, heads: H, headDim: D } = this;
     const [N, M] = [heads[0].rows.rows, heads[1].rows.rows];
-    const masks = edits?.masks?.some(Boolean) ? edits.masks.map((own) => own ?? mask) : mask;
-    /** @type {(columns: Columns) => Numbers} */
+    const masks = masksOf(edits, mask);
+    /** @type {(columns: Columns) => KernelNumbers} */
     const placed = ({ rows, first }) => ({ at: rows.at + 4 * first, strides: [4 * D, rows.stride] });
     const [q, k, v] = heads.map(placed);
     const { flat, factors, gates } = edits ?? {};
@@ -94,12 +102,15 @@ export class Attention {
     const { output, lse } = seen;
     gates?.forEach((gate, head) => multiply(output, gate, head * N * D, N, D));
     const [ownQ, ownK, ownV] = keep ? heads.map((one) => copied(kernel, one, H, D)) : [];
-    joinHeads(output, room.numbers(work.joined), H, N, D);
-    kernel.product(this.output, work.joined, x, { residual: x });
-    this.norm.over(x);
+    joinHeads(output, kernel.floats(work.joined.at, N * H * D), H, N, D);
+    kernel.product(this.output, work.joined, x, { residual: this.residual ? x : undefined });
+    this.norm.over(x, await swap?.(x));
     return keep ? { q: ownQ, k: ownK, v: ownV, lse, output, scale, mask: masks, edits, seen } : null;
   }
 }
+
+/** Where each head's queries may look. @type {(edits: LayerEdits | null, mask: HeadMask) => HeadMask | HeadMask[]} */
+export const masksOf = (edits, mask) => (edits?.masks?.some(Boolean) ? edits.masks.map((own) => own ?? mask) : mask);
 
 /** Heads in an array of their own. @type {(kernel: Kernel, columns: Columns, H: number, D: number) => Float32Array} */
 const copied = (kernel, { rows: { at, rows, stride }, first }, H, D) =>

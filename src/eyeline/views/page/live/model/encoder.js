@@ -4,6 +4,7 @@ import { Attention } from "./attention.js";
 import { Parts } from "./parts.js";
 import { Room, rowsOf } from "./placing.js";
 import { EncoderLayer, checkIds, runEncoder } from "./running.js";
+import { halvesOf, wholeOf } from "./shares.js";
 
 const WORDS = "embeddings.word_embeddings.weight";
 const KINDS = "embeddings.token_type_embeddings.weight";
@@ -15,14 +16,17 @@ export class Encoder {
    * @param {string} name
    * @param {LiveConfig} config
    * @param {Tensors} weights
+   * @param {Partner | null} partner the other worker, if it computes half of each layer
    */
-  constructor(kernel, name, config, weights) {
+  constructor(kernel, name, config, weights, partner = null) {
     this.kernel = kernel;
     this.name = name;
     this.config = config;
     this.weights = weights;
+    this.partner = partner;
+    this.share = partner ? halvesOf(config)[0] : wholeOf(config);
     this.room = new Room(kernel);
-    const parts = new Parts(this.room, weights, config);
+    this.parts = new Parts(this.room, weights, config, this.share);
     const { width, positions, tokenTypes, vocabulary } = config;
     weights.stored(WORDS, [vocabulary, width]);
     /** What is added to each position's word: its own vector, and the first token type's. (positions, width) */
@@ -32,25 +36,15 @@ export class Encoder {
       for (let at = 0; at < this.placing.length; at++) this.placing[at] += first[at % width];
     }
     this.placed = this.room.put(this.placing, width);
-    this.norm = parts.norm("embeddings.LayerNorm");
-    this.parts = parts;
+    this.norm = this.parts.norm("embeddings.LayerNorm");
     /** @type {EncoderLayer[]} */
     this.layers = [];
   }
 
-  /** Read the next layer's weights; the layers left to read. */
+  /** Read the next layer's weights; returns how many are left to read. */
   readLayer() {
-    const { parts, config } = this;
-    const name = `encoder.layer.${this.layers.length}`;
-    const attention = new Attention(parts, {
-      query: `${name}.attention.self.query`, key: `${name}.attention.self.key`, value: `${name}.attention.self.value`,
-      output: `${name}.attention.output.dense`, norm: `${name}.attention.output.LayerNorm`,
-    });
-    const feedForward = parts.feedForward(
-      `${name}.intermediate.dense`, `${name}.output.dense`, `${name}.output.LayerNorm`,
-    );
-    this.layers.push(new EncoderLayer(attention, feedForward));
-    return config.layers - this.layers.length;
+    this.layers.push(readLayer(this.parts, this.layers.length));
+    return this.config.layers - this.layers.length;
   }
 
   /** The tokens' embeddings of words alone, (N, width). @param {number[]} ids */
@@ -84,3 +78,15 @@ export class Encoder {
     return runEncoder(this, ids, states ? states[first] : this.embed(ids), options);
   }
 }
+
+/** A layer, or the share of it. @type {(parts: Parts, number: number) => EncoderLayer} */
+export const readLayer = (parts, number) => {
+  const name = `encoder.layer.${number}`;
+  const own = `${name}.attention.self`;
+  const attention = new Attention(parts, {
+    query: `${own}.query`, key: `${own}.key`, value: `${own}.value`,
+    output: `${name}.attention.output.dense`, norm: `${name}.attention.output.LayerNorm`,
+  });
+  const feedForward = parts.feedForward(`${name}.intermediate.dense`, `${name}.output.dense`, `${name}.output.LayerNorm`);
+  return new EncoderLayer(attention, feedForward);
+};

@@ -4,6 +4,7 @@ import { Attention, Work } from "./attention.js";
 import { Parts } from "./parts.js";
 import { Room, rowsOf } from "./placing.js";
 import { EVERYWHERE, EncoderLayer, checkIds, following, runEncoder } from "./running.js";
+import { wholeOf } from "./shares.js";
 
 const LETTERS = "letters.weight";
 /** @type {HeadMask} */
@@ -23,11 +24,13 @@ export class EncoderDecoder {
     this.config = config;
     this.weights = weights;
     this.room = new Room(kernel);
-    this.parts = new Parts(this.room, weights, config);
+    this.partner = null; // it is small
+    this.share = wholeOf(config);
+    this.parts = new Parts(this.room, weights, config, this.share);
     const { width, positions, vocabulary } = config;
     /** What is added to each position's token, (positions, width). */
     this.placing = sinusoids(positions, width);
-    this.unembedding = this.parts.rows(LETTERS, [vocabulary, width]);
+    this.unembedding = this.parts.matrix(LETTERS, [vocabulary, width]);
     /** @type {EncoderLayer[]} */
     this.layers = [];
     /** @type {DecoderLayer[]} */
@@ -98,7 +101,7 @@ export class EncoderDecoder {
     const breath = following(options);
     for (;;) {
       await breath();
-      const step = this._step(inputs, context, edits);
+      const step = await this._step(inputs, context, edits);
       const next = given ? given[inputs.length - 1] : step.likeliest;
       const written = { decoder: step.decoder, cross: step.cross, inputs: [...inputs], written: [...inputs.slice(1), next] };
       told?.(written);
@@ -113,7 +116,7 @@ export class EncoderDecoder {
    * @param {Float32Array} context the encoder's vectors, (M, width)
    * @param {EditsOfLayer} [edits]
    */
-  _step(ids, context, edits) {
+  async _step(ids, context, edits) {
     const { kernel, config: { width, layers, headDim, vocabulary } } = this;
     const [N, M] = [ids.length, context.length / width];
     const embedded = this.embed(ids);
@@ -124,16 +127,16 @@ export class EncoderDecoder {
     const room = new Room(kernel);
     try {
       const [x, read] = [room.put(embedded, width), room.put(context, width)];
-      const [work, both] = [new Work(room, this.config, N), room.rows(M, 2 * width)];
+      const [work, both] = [new Work(room, this.config, this.share, N), room.rows(M, 2 * width)];
       const call = { work, scale: headDim ** -0.5, keep: true };
-      this.decoder.forEach((layer, number) => {
+      for (const [number, layer] of this.decoder.entries()) {
         const own = { ...call, mask: CAUSAL, edits: edits?.("decoder", number, N, N) ?? null };
         const across = { ...call, mask: EVERYWHERE, edits: edits?.("cross", number, N, M) ?? null };
-        const found = layer.over(x, read, context, both, own, across);
+        const found = await layer.over(x, read, context, both, own, across);
         decoder.layers.push(found.own);
         cross.layers.push(found.cross);
         decoder.states.push(room.numbers(x).slice());
-      });
+      }
       const logits = room.rows(1, vocabulary);
       kernel.product(this.unembedding, rowsOf(x, N - 1, N), logits);
       return { decoder, cross, likeliest: largest(room.numbers(logits)) };
@@ -161,11 +164,11 @@ class DecoderLayer {
    * @param {Call} own
    * @param {Call} across
    */
-  over(x, context, keysX, both, own, across) {
-    const attended = this.own.over(x, own);
+  async over(x, context, keysX, both, own, across) {
+    const attended = await this.own.over(x, own);
     const between = this.own.room.numbers(x).slice();
-    const crossed = this.cross.across(x, context, both, across);
-    this.feedForward.over(x, own.work.inner);
+    const crossed = await this.cross.across(x, context, both, across);
+    await this.feedForward.over(x, own);
     return { own: attended, cross: { ...crossed, x: between, keysX } };
   }
 }
