@@ -34,8 +34,8 @@ export const liveJobs = () => {
   };
 
   /** Answer a request of the page. @type {(kernel: Kernel, request: Record<string, any>, turn: Turn) => Promise<object>} */
-  const answer = async (kernel, request, { cancelled, breathe }) => {
-    const { reply, buffers } = await session.answer(kernel, request, { cancelled, breathe });
+  const answer = async (kernel, request, turn) => {
+    const { reply, buffers } = await session.answer(kernel, request, turn);
     return { reply, buffers, transfer: buffers };
   };
 

@@ -73,3 +73,8 @@ interface Contents {
   traces: { masks: (number | null)[]; mask_shapes: [heads: number, ...number[]][] }[];
   live?: LiveContents;
 }
+
+type LiveSession = import("../live/session.js").LiveSession;
+
+/** What answers requests of a kind that need more than traces. */
+type LiveAnswerer = (kernel: Kernel, session: LiveSession, request: any, turn: Turn) => Promise<LiveAnswer>;
