@@ -21,12 +21,14 @@ class LiveModel extends FileModel {
    */
   constructor(header, contents) {
     super(header, contents);
+    /** Begin to read the weights. */
+    this.begin = () => {};
     this.live = contents.live;
     this.stored = new Set(this.live.stored);
     this.createPrompt = createPrompt;
     this.kernel = new KernelClient({ ...JOBS, ...liveJobs() });
     /** Fulfilled when all models can run; rejected if the weights can't be read. */
-    this.loaded = new Promise((begun) => (this.begin = () => begun(this._read())));
+    this.loaded = this._begun().then(() => this._read());
     this.loaded.catch(() => {}); // whoever asks for the model is told
     /** @type {Map<string, Promise<void>>} When each model can run. */
     this.ready = new Map(this.live.models.map(({ name }) => [name, this.loaded]));
@@ -34,6 +36,13 @@ class LiveModel extends FileModel {
     this.reading = () => {};
     /** @type {AbortController | null} */
     this.running = null;
+  }
+
+  /** When the page is to begin to read the weights: at the call of `begin`. @returns {Promise<void>} */
+  _begun() {
+    return new Promise((begun) => {
+      this.begin = begun;
+    });
   }
 
   /** Read the weights, and have models made of them in the worker. */
@@ -94,7 +103,9 @@ class LiveModel extends FileModel {
     const { signal } = control;
     this.running = control;
     this.reading = (read) => tell({ read });
-    const stopped = new Promise((_, fail) => signal.addEventListener("abort", fail));
+    const stopped = new Promise((_, fail) => {
+      signal.addEventListener("abort", fail);
+    });
     try {
       await Promise.race([this.ready.get(request.model), stopped]);
       const { first, entries, trace, opening } = await this.kernel.ask("run", request, { signal, told: tell });
