@@ -37,9 +37,7 @@ _BOOTSTRAP = """
       document.head.appendChild(part);
     });
   }
-  put("style", "style").then(function () { return put("script", "module"); }).then(function () {
-    still.remove();
-  }).catch(failed);
+  put("style", "style").then(function () { return put("script", "module"); }).catch(failed);
 })();
 """
 
@@ -105,9 +103,10 @@ def _base64(data: bytes) -> str:
 
 
 def _policy(*scripts: str) -> str:
-    """The content security policy: run these scripts alone, and fetch nothing."""
+    """The content security policy: run these scripts alone, with WebAssembly and a worker of their own making, and
+    fetch nothing."""
     hashes = " ".join(f"'sha256-{_base64(hashlib.sha256(script.encode()).digest())}'" for script in scripts)
     return (
-        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
-        f"form-action 'none'"
+        f"default-src 'none'; script-src {hashes} 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; "
+        f"img-src data: blob:; base-uri 'none'; form-action 'none'"
     )

@@ -1,7 +1,7 @@
 // The host of a file that holds effects: what happens when heads are cut.
 
 import { createMatters } from "../matters/matters.js";
-import { show } from "./file.js";
+import { showText } from "./text_file.js";
 
 /** Show the page in this file. @type {(main: Main) => Promise<void>} */
-export const start = (main) => show(main, { createMatters });
+export const start = (main) => showText(main, { createMatters });

@@ -1,0 +1,24 @@
+// The host of a file of texts: its weights are computed here, so without WebAssembly the still picture stays.
+
+import { element } from "../drawing/dom.js";
+import { pageKernel } from "../kernel/page_kernel.js";
+import { ownLanguage } from "../language.js";
+import { worded } from "../words.js";
+import { show, still } from "./file.js";
+
+/** Show the page in this file, if it can compute; `rooms` are what it has beside the views. @type {(main: Main, rooms?: Rooms) => Promise<void>} */
+export const showText = async (main, rooms) => {
+  try {
+    await pageKernel();
+  } catch {
+    const picture = still();
+    const lang = ownLanguage(navigator.language ?? "en");
+    picture?.before(element("p", { class: "eyeline-forbidden", role: "alert", lang }, worded(lang, "kernel.forbidden")));
+    if (picture) picture.hidden = false;
+    return;
+  }
+  await show(main, rooms);
+};
+
+/** Show the page in this file. @type {(main: Main) => Promise<void>} */
+export const start = (main) => showText(main);
