@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import itertools
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,18 +16,18 @@ _MODULES = ("kernel/kernel.js", "kernel/module.js", "live/model/model.js", "live
 #: What the page has beside the modules' exports: reading arrays, comparing runs, and a worker that serves as partner.
 _TOOLS = """
 const KINDS = { int8: Int8Array, float32: Float32Array, float16: Uint16Array, uint8: Uint8Array };
-room.arrays = async (address) => {
-  const { about, places } = await (await fetch(`${address}.json`)).json();
-  const bytes = await (await fetch(`${address}.bin`)).arrayBuffer();
-  const arrays = places.map(([name, kind, at, length]) => [name, new KINDS[kind](bytes, at, length)]);
-  return { about, arrays: Object.fromEntries(arrays) };
+room.given = {};
+room.take = async (name, about, places) => {
+  const bytes = await document.querySelector("input").files[0].arrayBuffer();
+  const arrays = places.map(([one, kind, at, length]) => [one, new KINDS[kind](bytes, at, length)]);
+  room.given[name] = { about, arrays: Object.fromEntries(arrays) };
 };
-room.files = async (address) => {
-  const { about, arrays } = await room.arrays(address);
+room.files = (given) => {
+  const { about, arrays } = room.given[given];
   const tensors = about.tensors.map(([name, shape, kinds]) => [
     name, { shape, ...Object.fromEntries(kinds.map((kind) => [kind, arrays[`${name} ${kind}`]])) },
   ]);
-  return { name: about.name, config: about.config, tensors: Object.fromEntries(tensors), tokenizer: {} };
+  return { name: about.name, config: { ...about.config }, tensors: Object.fromEntries(tensors), tokenizer: {} };
 };
 /** The largest difference, in units of what is allowed: 1e-5, and for large numbers a float32's last bits. */
 room.far = (found, wanted) => {
@@ -51,7 +49,9 @@ room.edits = (given, arrays) => (kind, layer, N, M) => {
     factors: factors?.map(({ by, columns }) => ({
       by: Float32Array.from(by.slice(0, N)), columns: Uint8Array.from(columns.slice(0, M)),
     })),
-    masks: masks?.map((mask) => mask && { kind: "bits", values: Uint8Array.from(mask.slice(0, N).flatMap((row) => row.slice(0, M))) }),
+    masks: masks?.map((mask) => mask && {
+      kind: "bits", values: Uint8Array.from(mask.slice(0, N).flatMap((row) => row.slice(0, M))),
+    }),
   };
 };
 room.partner = () => {
@@ -64,45 +64,41 @@ room.partner = () => {
 """
 
 
-class LivePage:
-    """A page with the model's modules, and what Python gives it, at addresses that no network has.
+class ModelPage:
+    """A page with the model's modules, and what Python gives it.
 
     Args:
         context: of a browser, offline.
+        folder: for what is given: a file is the quickest way into a page.
     """
 
-    def __init__(self, context: Any) -> None:
-        self._given: dict[str, tuple[str, bytes]] = {}
+    def __init__(self, context: Any, folder: Path) -> None:
+        self._path = folder / "given.bin"
         self._numbers = itertools.count()
-        context.route("https://given.test/**", self._answer)
         self.page = context.new_page()
+        self.page.set_content('<input type="file">')
         parts = joining._joined([*_MODULES], joining.HERE, "", joining.WORKER)
         rooms = ", ".join(f"...{joining._identifier(name)}" for name in _MODULES)
         text = joining.bare(f"{parts}globalThis.room = {{ {rooms} }};\n")
         self.page.evaluate(f"(text) => {{ (0, eval)(text); room.text = text; {_TOOLS} }}", text)
         self.page.evaluate("async () => { room.kernel = await room.Kernel.start(await room.compiledModule()); }")
 
-    def _answer(self, route: Any) -> None:
-        kind, body = self._given[Path(route.request.url).name]
-        route.fulfill(body=body, content_type=kind, headers={"access-control-allow-origin": "*"})
-
     def give(self, arrays: Mapping[str, NDArray[Any]], about: Any = None) -> str:
-        """The address of arrays."""
+        """Give the page arrays: the name of them all in `room.given`."""
         name = f"given{next(self._numbers)}"
         places, data = [], bytearray()
         for one, array in arrays.items():
             places.append([one, str(array.dtype), len(data), array.size])
             data += np.ascontiguousarray(array).tobytes()
             data += bytes(-len(data) % 8)
-        self._given[f"{name}.json"] = "application/json", json.dumps({"about": about, "places": places}).encode()
-        self._given[f"{name}.bin"] = "application/octet-stream", bytes(data)
-        return f"https://given.test/{name}"
+        self._path.write_bytes(data)
+        self.page.set_input_files("input", self._path)
+        self.page.evaluate("(given) => room.take(...given)", [name, about, places])
+        return name
 
     def files(self, config: Any, tensors: Mapping[str, Mapping[str, NDArray[Any]]]) -> str:
-        """The address of a model's files: of each tensor its arrays by their kind."""
-        about = [
-            [name, list(next(iter(stored.values())).shape), list(stored)] for name, stored in tensors.items()
-        ]
+        """Give the page a model's files, of each tensor its arrays by their kind: the name of them."""
+        about = [[name, list(next(iter(stored.values())).shape), list(stored)] for name, stored in tensors.items()]
         arrays = {f"{name} {kind}": array for name, stored in tensors.items() for kind, array in stored.items()}
         return self.give(arrays, {"name": "given", "config": config, "tensors": about})
 
