@@ -24,7 +24,7 @@ _NOTING = """(() => {
       asked.set(message.id, { job: message.job, request: message.request });
       if (!this.noting) this.addEventListener("message", ({ data }) => {
         const about = asked.get(data.id);
-        if (about && (data.reply || data.error)) window.answers.push({ ...about, reply: data.reply, error: data.error });
+        if (about && (data.reply || data.error)) window.answers.push({ ...about, ...data });
       });
       this.noting = true;
     }
@@ -39,8 +39,8 @@ _NUMBERS = """([kind, wanted]) => window.answers
   .filter(({ job, request }) => job === "answer" && request.kind === kind
     && Object.entries(wanted).every(([name, value]) => request[name] === value))
   .map(({ reply: { reply, buffers } }) => [reply, buffers.map((one) => {
-    const bytes = ArrayBuffer.isView(one) ? new Uint8Array(one.buffer, one.byteOffset, one.byteLength) : new Uint8Array(one);
-    return Array.from(bytes.byteLength % 4 ? [] : new Float32Array(bytes.slice().buffer));
+    const whole = new Uint8Array(one.buffer ?? one, one.byteOffset ?? 0, one.byteLength);
+    return Array.from(whole.length % 4 ? [] : new Float32Array(whole.slice().buffer));
   })]).at(-1)"""
 
 

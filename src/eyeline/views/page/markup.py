@@ -37,9 +37,7 @@ _BOOTSTRAP = """
       document.head.appendChild(part);
     });
   }
-  put("style", "style").then(function () { return put("script", "module"); }).then(function () {
-    still.remove();
-  }).catch(failed);
+  put("style", "style").then(function () { return put("script", "module"); }).catch(failed);
 })();
 """
 
@@ -115,7 +113,8 @@ def _base64(data: bytes) -> str:
 
 
 def _policy(*scripts: str, fetches: bool) -> str:
-    """The content security policy: run these scripts alone, and fetch nothing, or from the page's own host alone."""
+    """The content security policy: run these scripts alone, with WebAssembly and a worker of their own making, and
+    fetch nothing, or from the page's own host alone."""
     hashes = " ".join(f"'sha256-{_base64(hashlib.sha256(script.encode()).digest())}'" for script in scripts)
     own = "; connect-src 'self'" if fetches else ""
     return (
