@@ -67,7 +67,9 @@ def test_the_effects_on_a_word_are_pythons(shown, model):
     found = python_effects(FLIES, model, token="flies")
     check_effects(shown, 0, found, token=2)
     layer, head = found.ordered[0]
-    expect(shown.page.locator(".says")).to_contain_text(f"L{layer}H{head} matters most: without it, the vector of “flies”")
+    expect(shown.page.locator(".says")).to_contain_text(
+        f"L{layer}H{head} matters most: without it, the vector of “flies”"
+    )
 
 
 def test_the_effects_on_a_typed_text_are_pythons(shown, model):
