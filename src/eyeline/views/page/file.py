@@ -118,6 +118,7 @@ def _module(lesson: bool, effects: bool) -> str:
     module = joined("hosts/effects_file.js" if effects else "hosts/file.js")
     for prefix in (
         "editing",
+        "typing.",
         "sources.",
         "keys.overview.off",
         *(() if lesson else ("lesson.",)),

@@ -22,7 +22,7 @@ WORDS = "words.js"
 _OF_TEXTS = frozenset(
     (
         *("sentence", "steps", "matrix", "overview", "compare", "toy", "positions", "cost"),
-        *("lesson", "prompt", "page", "editing", "matters", "sources"),
+        *("lesson", "prompt", "page", "editing", "matters", "sources", "typing", "live"),
     )
 )
 

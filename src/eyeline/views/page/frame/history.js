@@ -3,7 +3,7 @@
 import { wordsIn } from "../state.js";
 
 /** The settings that open something: each change of them is a step that Back takes back. */
-const OPENED = ["view", "trace", "layer", "head", "token", "other", "stop", "edits"];
+const OPENED = ["view", "trace", "layer", "head", "token", "other", "own", "stop", "edits"];
 
 /** The settings of the reader, which Back leaves alone. */
 const LASTING = ["language", "theme", "done"];
@@ -19,9 +19,11 @@ const addressed = (words) => `#${words.replaceAll(" ", "&")}`;
 export const createHistory = (page) => {
   let opened = "";
   let travelling = false; // while Back or Forward, or the first opening, changes the state
+  let waiting = 0; // the number of states whose texts are being run
   const openedNow = () => JSON.stringify(OPENED.map((key) => page.state[key]));
   const note = () => {
-    const step = openedNow() !== opened && !travelling;
+    if (waiting) return;
+    const step = openedNow() !== opened && !travelling && !page.following;
     opened = openedNow();
     const address = addressed(page.words);
     if (!step && address === location.hash) return;
@@ -35,8 +37,16 @@ export const createHistory = (page) => {
   /** @type {(words: string, kept?: Record<string, any>) => void} */
   const travel = (words, kept = {}) => {
     travelling = true;
-    page.restore(words, kept);
+    const made = page.restore(words, kept);
     travelling = false;
+    if (!made) return;
+    waiting += 1;
+    made.finally(() => {
+      waiting -= 1;
+      travelling = true;
+      note();
+      travelling = false;
+    });
   };
   /** @param {Event} event */
   const arrived = (event) => {
@@ -50,7 +60,9 @@ export const createHistory = (page) => {
     begin() {
       addEventListener("popstate", arrived);
       addEventListener("hashchange", arrived);
-      travel(wordsIn(location.hash));
+      const words = wordsIn(location.hash);
+      travel(words);
+      if (waiting) page.set(page.read(words.replace(/(?:^|[\s&])(?:trace|other|own|edits|stop)=\S+/g, " "))); // meanwhile
     },
     stop() {
       removeEventListener("popstate", arrived);

@@ -224,7 +224,7 @@ export const createTextView = (page) => {
     if (!current()) return;
     selection.take(attention);
     if (page.state.token === null) pointed = null;
-    const here = [page.state.trace, page.state.unit].join(" ");
+    const here = [page.trace.serial, page.state.unit].join(" ");
     if (here !== place) Object.assign(first, { queries: 0, keys: 0 });
     place = here;
     const one = selection.selected;

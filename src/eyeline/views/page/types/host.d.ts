@@ -84,6 +84,8 @@ interface Header {
   can: {
     run: boolean;
     picture: boolean;
+    /** Whether texts are run in the page itself, while they are typed. */
+    live?: boolean;
     models: string[];
     /** The models with which texts can be run again, with edits. */
     edit?: string[];
@@ -135,7 +137,9 @@ type HostRequest =
 /** An error as a host reports it. */
 interface Refusal {
   argument: string | null;
+  /** A sentence; or the key of a text of the page's, with what is filled in. */
   message: string;
+  values?: Values;
 }
 
 interface HeadShape {
@@ -214,6 +218,10 @@ interface RunReport {
   layers: [done: number, count: number];
   line: string;
   seconds: number;
+  /** What a decoder has written so far. */
+  written?: string;
+  /** While the model isn't there yet: the megabytes of its weights that were read, of all. */
+  read?: { done: number; size: number };
 }
 
 /** A request to a host to run a text or to open a file. */
@@ -223,6 +231,15 @@ interface RunRequest {
   model: string;
   mask: "causal" | null;
   scale: number | null;
+  /** The first trace of an earlier run, whose places this one's traces take. */
+  draft?: number;
+}
+
+/** What a run has made: the trace to show, the host's header with all traces, and the trace's most telling weight. */
+interface Made {
+  trace: number;
+  header: Header;
+  opening?: Opening | null;
 }
 
 /** The model object of a host: anywidget's in a notebook, and the same over a file or a server. */
@@ -234,9 +251,11 @@ interface HostModel {
   send(request: HostRequest & { id: number }): void;
   set?(name: "words", value: string): void;
   save_changes?(): void;
+  /** Of a host that runs texts in the page: fulfilled when its model is there, rejected if its weights are damaged. */
+  loaded?: Promise<void>;
   /** Only a host that runs texts has these. */
   createPrompt?(page: Page): PagePart;
-  run?(request: RunRequest, told: (report: RunReport) => void): Promise<{ trace: number; header: Header } | null>;
+  run?(request: RunRequest, told: (report: RunReport) => void): Promise<Made | null>;
   cancel?(job?: number): Promise<void>;
 }
 

@@ -7,9 +7,10 @@ const KEPT = 256e6; // bytes of cached heads
 /** An error replied by the host: the invalid argument, and the reason. */
 export class HostError extends Error {
   /** @param {Refusal & { job?: number | null }} refusal */
-  constructor({ argument, message, job = null }) {
+  constructor({ argument, message, values, job = null }) {
     super(message);
     this.argument = argument;
+    this.values = values;
     this.job = job; // the number of another job that is running
   }
 }
@@ -141,6 +142,16 @@ export class HostClient {
       });
     });
     return { shape: [L, H, N, M], bytes, most };
+  }
+
+  /** Drop what is kept of traces whose numbers others have now: `count` from `first` on. @type {(first: number, count: number) => void} */
+  forget(first, count) {
+    const gone = (/** @type {number | undefined} */ at) => at !== undefined && at >= first && at < first + count;
+    for (const name of this.kept.keys()) if (gone(Number(name.split(" ")[0]))) this.kept.delete(name);
+    for (const name of this.answers.keys()) {
+      const { trace, other } = JSON.parse(name);
+      if (gone(trace) || gone(other)) this.answers.delete(name);
+    }
   }
 
   /** The numbers of a picture that the host makes, row by row. @param {PictureRequest} request */
