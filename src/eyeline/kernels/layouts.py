@@ -14,6 +14,8 @@ from eyeline.kernels.compiled.params import PANEL, PANEL_LAYOUT, PARAMS, WORKSPA
 from eyeline.kernels.compiled.programs import Program
 
 Array = NDArray[Any]
+#: The bytes of a cache line: each part of a workspace begins on one.
+LINE = 64
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,6 @@ def laid_out(
     return Layout(size, tuple(told))
 
 
-def changes_in_panel(cuts: bool, factors: int, panel: int, line: int) -> dict[str, int]:
-    """Sizes in bytes of a panel's parts for cut pairs, if there are any, and so many factors, with `panel` queries and
-    lines of `line` bytes."""
-    sizes = {"cut_kinds": panel * 8, "cut_rows": panel * panel} if cuts else {}
-    return sizes | ({"factor_numbers": factors * 8, "factors": (1 + 2 * factors) * line} if factors else {})
-
-
 def _follow(kind: np.dtype[Any], sizes: Mapping[str, int], begin: int) -> tuple[Array, int]:
     """A record of the parts' offsets, each on a cache line of its own; and the end of the last one."""
     places = np.zeros((), kind)
@@ -71,7 +66,7 @@ def _field(program: Program, name: str, value: Array) -> tuple[int, bytes]:
 
 def whole_lines(size: int) -> int:
     """`size` bytes, or an address, rounded up to whole cache lines."""
-    return -(-size // 64) * 64
+    return -(-size // LINE) * LINE
 
 
 @cache

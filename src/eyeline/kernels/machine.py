@@ -46,6 +46,11 @@ class Target:
 #: 16, which also hides the latency of a multiply-add.
 TILES = {512: (2, 4, (4, 2, 1)), 256: (2, 3, (3, 2, 1)), 128: (2, 3, (3, 2, 1))}
 
+#: WebAssembly of 32-bit addresses with vectors, as every browser has had it since 2023.
+WEBASSEMBLY = Target(
+    "generic", "+simd128,+bulk-memory,+sign-ext,+nontrapping-fptoint", "wasm32-unknown-unknown", 128, *TILES[128]
+)
+
 
 @cache
 def target() -> Target:

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from eyeline.kernels.compiled.params import VISIT
-from eyeline.kernels.compiled.programs import FEW_BEST, KEY_BLOCK
+from eyeline.kernels.compiled.programs import KEY_BLOCK
 from eyeline.kernels.forms import address_of, strided
 from eyeline.kernels.launch import Params
 from eyeline.masks import edges
@@ -208,34 +207,6 @@ class PrimitiveRoom(NamedTuple):
             asked.column_sums,
             asked.column_maxima,
         )
-
-    def in_panel(self, line: int, rows: int, reach: int) -> dict[str, int]:
-        """Sizes in bytes of a panel's parts for reading primitives, with lines of `line` bytes, if it needs at most
-        `reach` keys from its first block on."""
-        blocks = max(reach // KEY_BLOCK, 1)
-        return {
-            "scores": (reach + KEY_BLOCK + rows) * line,
-            "visits": blocks * VISIT.itemsize,
-            "peaks": blocks * line if self.select else 0,
-        }
-
-    def in_workspace(self, line: int, size: int) -> dict[str, int]:
-        """Sizes in bytes of a workspace's parts for reading primitives, with numbers of `size` bytes."""
-        best = max(self.select, FEW_BEST) if self.select else 0
-        return {
-            "threshold": line,
-            "best": best * line,
-            "best_keys": best * line // size * 4,
-            "row_log_weights": line,
-            "row_weights": line,
-            "row_distances": line,
-            "row_bins": self.bins * line,
-            "row_offsets": self.ranges * line,
-            "grid_sums": self.grid_columns * line if self.grid_sums else 0,
-            "grid_maxima": self.grid_columns * line if self.grid_maxima else 0,
-            "column_sums": self.keys * 8 if self.column_sums else 0,
-            "column_maxima": self.keys * size if self.column_maxima else 0,
-        }
 
 
 def count_of_ranges(edges: tuple[int, ...] | None) -> int:

@@ -18,10 +18,10 @@ from eyeline.kernels.compiled.product_params import (
     Activation,
 )
 from eyeline.kernels.forms import address_of
-from eyeline.kernels.layouts import whole_lines
 from eyeline.kernels.machine import target
 from eyeline.kernels.row_arrays import NO_ROWS, Array, PlacedRows, check, check_apart, given_rows, levels, written_rows
 from eyeline.kernels.run_tasks import run_tasks
+from eyeline.kernels.workspaces import product_workspace
 
 #: The activation functions, by name.
 ACTIVATIONS = {
@@ -229,7 +229,7 @@ class PackedMatrix:
         record["panels"], record["panel_block"] = panels, panel_block
         record["weights"], record["bias"] = self._weights.ctypes.data, self._bias.ctypes.data
         record["stored"] = _STORED[self._weights.dtype]
-        workspace = whole_lines(8 * (row_block + height)) + 4 * line * (row_block + height)
+        workspace = product_workspace(row_block, height, line)
         return _Plan(record.tobytes(), workspace, row_block * panel_block * line * self.inputs, min(workers, tasks))
 
 

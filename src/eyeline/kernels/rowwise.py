@@ -22,6 +22,7 @@ from eyeline.kernels.row_arrays import (
     written_rows,
 )
 from eyeline.kernels.run_tasks import run_tasks
+from eyeline.kernels.workspaces import rowwise_workspace
 
 #: The number of numbers per task, and for which waking threads pays.
 NUMBERS_PER_TASK, WORTH_THREADS = 1 << 13, 1 << 18
@@ -192,4 +193,4 @@ def _run(
     tasks = -(-rows // row_block)
     workers = min(threads.get_threads(), tasks) if rows * numbers > WORTH_THREADS else 1
     params = _packed(0, tasks, rows, together, columns, row_block, kind, *heads, *tables, *arrays, epsilon)
-    run_tasks("rowwise", bytearray(params), 4 * numbers, row_block * numbers, workers, held)
+    run_tasks("rowwise", bytearray(params), rowwise_workspace(columns, heads[0]), row_block * numbers, workers, held)

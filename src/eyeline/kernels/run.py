@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,19 +13,19 @@ from eyeline.kernels.attention_spec import AttentionSpec
 from eyeline.kernels.compiled.programs import KEY_BLOCK
 from eyeline.kernels.forms import ArrayForm, Memory, address_of, computed, form_of, memory_of
 from eyeline.kernels.launch import Params, tasks_at_a_time, tell_rectangle, workers_for
-from eyeline.kernels.layouts import Layout, changes_in_panel, laid_out
 from eyeline.kernels.machine import target
 from eyeline.kernels.primitives import PrimitiveResults, PrimitiveRoom, Primitives
 from eyeline.kernels.small_plan import MOST_WORK, SmallPlan
+from eyeline.kernels.workspaces import CallNumbers, forward_layout
 from eyeline.masks import LoweredMask
 
 Array = NDArray[Any]
 #: The forms of q, k, v and the output.
 Forms = tuple[ArrayForm, ArrayForm, ArrayForm, ArrayForm]
 #: The number of queries that use a block of keys while it is in the cache.
-_QUERIES_TOGETHER = 128
+QUERIES_TOGETHER = 128
 #: The most bytes of scores that a thread keeps for several panels: about what the L1 and L2 caches hold.
-_KEPT_TOGETHER = 1 << 20
+KEPT_TOGETHER = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -143,18 +142,31 @@ class SweepPlan:
         workers = workers_for(B * H * N * cost)
         # Several panels per task, as long as every thread has some tasks.
         in_a_head = -(-N // panel)
-        together = _QUERIES_TOGETHER // panel
+        together = QUERIES_TOGETHER // panel
         reach = 0
         if room is not None:
             reach = _reach(mask, panel, M)
-            together = min(together, max(1, _KEPT_TOGETHER // (max(reach, 1) * panel * size)))
+            together = min(together, max(1, KEPT_TOGETHER // (max(reach, 1) * panel * size)))
         panels = max(1, min(together, in_a_head * B * H // (4 * workers), in_a_head))
         blocks = -(-in_a_head // panels)
         tasks = record["tasks"] = B * H * blocks
         record["blocks"], record["panels"] = blocks, panels
-        half, intervals, stepped = record["half"] != 0, int(record["mask"]["intervals"]), record["step_count"] > 0
-        changes = bool(stepped), bool(record["cuts"]["columns"]), int(record["factor_count"])
-        params.lay_out(_layout(D, E, size, panel, panels, here.rows, bool(half), intervals, *changes, room, reach))
+        numbers = CallNumbers(
+            D,
+            E,
+            size,
+            panel,
+            panels,
+            here.rows,
+            half=int(record["half"] != 0),
+            intervals=int(record["mask"]["intervals"]),
+            steps=int(record["step_count"]),
+            cuts=int(record["cuts"]["columns"] != 0),
+            factors=int(record["factor_count"]),
+            reach=reach,
+            **{} if room is None else {"primitives": 1, **room._asdict()},
+        )
+        params.lay_out(forward_layout(numbers))
         self._workers, self._most = min(workers, tasks), tasks_at_a_time(panels * panel * cost)
         self.is_small = self._workers == 1 and B * H * N * cost <= MOST_WORK
 
@@ -232,50 +244,3 @@ def _reach(mask: LoweredMask | None, panel: int, keys: int) -> int:
         first, last = np.minimum.reduceat(first, panels, axis=2), np.maximum.reduceat(last, panels, axis=2)
         most = int((last - first + first % KEY_BLOCK).max(initial=0))
     return -(-most // KEY_BLOCK) * KEY_BLOCK
-
-
-@lru_cache(maxsize=64)
-def _layout(
-    D: int,
-    E: int,
-    size: int,
-    panel: int,
-    panels: int,
-    rows: int,
-    half: bool,
-    intervals: int,
-    stepped: bool,
-    cuts: bool,
-    factors: int,
-    room: PrimitiveRoom | None,
-    reach: int,
-) -> Layout:
-    """A thread's workspace, for numbers of `size` bytes, masks of so many intervals, so many factors, and tiles of so
-    many `rows`."""
-    line = panel * size
-    parts = {
-        "q": D * line,
-        "acc": E * line,
-        "m": line,
-        "l": line,
-        "bounds": intervals * 2 * panel * 4,
-        "lots": 2 * panel * 4,
-        **changes_in_panel(cuts, factors, panel, line),
-    }
-    shared = {
-        "P": (KEY_BLOCK + rows) * line,
-        "flags": KEY_BLOCK * panel,
-        "biases": KEY_BLOCK * line if stepped else 0,
-        "block_m": line,
-        "block_l": line,
-        "shift": line,
-        "alpha": line,
-        "inverse_l": line,
-        "keys": half * KEY_BLOCK * D * size,
-        "values": half * KEY_BLOCK * E * size,
-        "rows": (1 + half) * panel * max(D, E) * size,
-    }
-    if room is not None:
-        parts |= room.in_panel(line, rows, reach)
-        shared |= room.in_workspace(line, size)
-    return laid_out("forward", shared, panels, parts)

@@ -15,10 +15,11 @@ from eyeline.kernels.compiled.programs import KEY_BLOCK, PANEL_AT_MOST, QUERY_BL
 from eyeline.kernels.forms import form_of, memory_of, strided
 from eyeline.kernels.gradients import Gradients
 from eyeline.kernels.launch import Params, tasks_at_a_time, workers_for
-from eyeline.kernels.layouts import Layout, changes_in_panel, laid_out
+from eyeline.kernels.layouts import Layout, laid_out
 from eyeline.kernels.machine import target
 from eyeline.kernels.primitive_gradients import PrimitiveGradients, weight_sums
 from eyeline.kernels.user_functions import slope_loop
+from eyeline.kernels.workspaces import changes_in_panel
 from eyeline.masks import LoweredMask
 from eyeline.scores import Added, Called, Flattened, Relative, Step
 

@@ -18,7 +18,7 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from eyeline.kernels.compiled.programs import ENTRY, Program
-from eyeline.kernels.machine import DType, Target, target
+from eyeline.kernels.machine import WEBASSEMBLY, DType, Target, target
 
 #: The functions that the machine code may call: LLVM's memory functions, and multiply-add where the processor has no
 #: instruction for it.
@@ -40,6 +40,8 @@ def to_llvm(program: Program, dtype: DType, on: Target) -> str:
 
     make = getattr(import_module(f"eyeline.kernels.compiled.{program}"), program)
     kernel = compiled(make(getattr(np, dtype), on.lanes(dtype), on.vectors, on.rows, on.added_rows))
+    # What the tiles' code is made for.
+    kernel.targetctx.library.module.triple = on.triple
     begin, end = float_state(on.triple)
 
     @compiled
@@ -53,9 +55,11 @@ def to_llvm(program: Program, dtype: DType, on: Target) -> str:
     return str(steady.targetctx.library.module).replace(name, ENTRY)
 
 
-def to_object(program: Program, dtype: DType, on: Target) -> bytes:
-    """A kernel as an object file, optimised for a processor, with `ENTRY` alone visible."""
-    return _machine(on).emit_object(_optimised(program, dtype, on))
+def to_object(program: Program, dtype: DType, on: Target, entry: str = ENTRY) -> bytes:
+    """A kernel as an object file, optimised for a processor, with a function `entry` alone visible."""
+    module = _optimised(program, dtype, on)
+    module.get_function(ENTRY).name = entry
+    return _machine(on).emit_object(module)
 
 
 def to_assembly(program: Program, dtype: DType, on: Target) -> str:
@@ -92,9 +96,10 @@ def _optimised(program: Program, dtype: DType, on: Target):
     return module
 
 
-def main(program: Program, dtype: DType, file: str) -> None:
-    """Compile a kernel for this machine to a file."""
-    Path(file).write_bytes(to_object(program, dtype, target()))
+def main(program: Program, dtype: DType, file: str, processor: str = "") -> None:
+    """Compile a kernel to a file: for this machine, or for "wasm32", where its function has the program's name."""
+    code = to_object(program, dtype, WEBASSEMBLY, program) if processor else to_object(program, dtype, target())
+    Path(file).write_bytes(code)
 
 
 if __name__ == "__main__":
@@ -103,4 +108,4 @@ if __name__ == "__main__":
     # Python keeps its frames in chunks of memory of 16 KB, and a call at a chunk's end maps a new chunk, every time: in
     # Numba's deep recursion, up to a third of the time. A first frame of 1 MB gets a chunk of 2 MB, with room for all.
     main.__code__ = main.__code__.replace(co_stacksize=1 << 17)
-    main(sys.argv[1], sys.argv[2], sys.argv[3])
+    main(*sys.argv[1:])

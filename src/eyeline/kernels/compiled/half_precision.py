@@ -10,10 +10,11 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from eyeline.kernels.compiled import half_bits
 from eyeline.kernels.compiled.call_records import Half
 from eyeline.kernels.compiled.memory import width
 from eyeline.kernels.compiled.records import StridedRows, compiled, head_of, rows_from
-from eyeline.kernels.compiled.simd import I16, I32, Vec, pointer
+from eyeline.kernels.compiled.simd import I16, I32, Vec, for_webassembly, pointer
 
 _HALF, _FLOAT = ir.HalfType(), ir.FloatType()
 NOT, FLOAT16, BFLOAT16 = (int(half) for half in Half)
@@ -59,11 +60,15 @@ def _writing(lanes, narrow):
 
 
 def widen_float16(builder, bits):
+    if for_webassembly(builder):
+        return half_bits.widen(builder, bits)
     lanes = bits.type.count
     return builder.fpext(builder.bitcast(bits, ir.VectorType(_HALF, lanes)), ir.VectorType(_FLOAT, lanes))
 
 
 def _narrow_float16(builder, x):
+    if for_webassembly(builder):
+        return half_bits.narrow(builder, x)
     lanes = x.type.count
     return builder.bitcast(builder.fptrunc(x, ir.VectorType(_HALF, lanes)), ir.VectorType(I16, lanes))
 

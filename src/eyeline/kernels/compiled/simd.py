@@ -49,8 +49,15 @@ def splat_value(builder, value, lanes):
     )
 
 
+def for_webassembly(builder):
+    """Whether the code is for WebAssembly, which has neither multiply-add nor 16-bit numbers."""
+    return builder.module.triple.startswith("wasm")
+
+
 def fma_value(builder, a, b, c):
-    """a·b + c, rounded once."""
+    """a·b + c, rounded once; in WebAssembly, twice."""
+    if for_webassembly(builder):
+        return builder.fadd(builder.fmul(a, b), c)
     lanes = a.type.count
     suffix = f"v{lanes}f{64 if isinstance(a.type.element, ir.DoubleType) else 32}"
     function = cgutils.get_or_insert_function(
@@ -86,7 +93,7 @@ for _symbol, _float_op, _int_op in (
 
 @intrinsic
 def fma(typingctx, a, b, c):
-    """a·b + c, rounded once."""
+    """a·b + c, rounded once; in WebAssembly, twice."""
     return a(a, b, c), lambda context, builder, signature, args: fma_value(builder, *args)
 
 

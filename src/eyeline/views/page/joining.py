@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import posixpath
 import re
 from functools import cache
 from pathlib import Path
 
+from eyeline.kernels.wasm import module_bytes, records_text
+from eyeline.views.page.compression import deflated
 from eyeline.words import own_names, page_table
 
 #: The folder of the modules.
@@ -17,6 +20,10 @@ MAIN = "main.js"
 SURVEY = "survey/survey.js"
 #: The module whose texts come from the catalogue of words.
 WORDS = "words.js"
+#: What runs in a page's worker.
+WORKER = "kernel/worker.js"
+#: The modules of what isn't JavaScript: the layout of a kernel's call, the kernel, and the worker's own modules.
+RECORDS, MODULE, WORKER_TEXT = "kernel/records.js", "kernel/module.js", "kernel/worker_text.js"
 
 #: What a survey's page has no texts of: the views of a text, and the keys that are the same in all of them.
 _OF_TEXTS = frozenset(
@@ -42,7 +49,14 @@ _AROUND = re.compile(r" ?(=>|[=!]==?|[=<>?:,;{}()\[\]|&*]+) ?")
 _OTHER = re.compile(r"^\s*(?:import|export)\b.*|\bimport\s*[(.].*", re.MULTILINE)
 
 
-def joined(host: str | None = None, folder: Path = HERE, entry: str = MAIN, *, exported: bool = False) -> str:
+def joined(
+    host: str | None = None,
+    folder: Path = HERE,
+    entry: str = MAIN,
+    *,
+    exported: bool = False,
+    worker: str = WORKER,
+) -> str:
     """Bundle the page as one ES module. Its default export renders the page; with a host, the module starts the host.
 
     Each file becomes a function that is called once, in the order of the imports. So the only forms allowed are `import
@@ -53,18 +67,32 @@ def joined(host: str | None = None, folder: Path = HERE, entry: str = MAIN, *, e
         host: a host's module, such as "hosts/file.js", whose `start` is called with main.js's default export.
         folder: the folder of the modules.
         exported: whether the module's default export is what the host's `start` returns.
+        worker: the module that runs in the page's worker, whose `start` is called there.
 
     Raises:
         ValueError: if a module has another form of import or export, or two import each other.
     """
-    order: list[str] = []
-    texts: dict[str, str] = {}
-    for name in filter(None, (entry, host)):
-        _visit(name, folder, entry, order, texts, ())
-    parts = [f"const {_identifier(name)} = (() => {{\n{texts[name]}\n}})();\n" for name in order]
+    parts = _joined([name for name in (entry, host) if name], folder, entry, worker)
     main = f"{_identifier(entry)}.main"
     made = main if host is None else f"{_identifier(host)}.start({main})"
-    return "".join(parts) + ("export default " if host is None or exported else "") + f"{made};\n"
+    return parts + ("export default " if host is None or exported else "") + f"{made};\n"
+
+
+@cache
+def joined_worker(worker: str = WORKER, folder: Path = HERE) -> str:
+    """Bundle what runs in a worker as one plain script, without comments, which calls the module's `start`."""
+    return bare(_joined([worker], folder, "", worker) + f"{_identifier(worker)}.start();\n")
+
+
+def _joined(names: list[str], folder: Path, entry: str, worker: str) -> str:
+    """Modules, and those that they import, as functions that are called once each."""
+    order: list[str] = []
+    texts: dict[str, str] = {}
+    for name in names:
+        _visit(name, folder, entry, order, texts, ())
+    if WORKER_TEXT in texts:
+        texts[WORKER_TEXT] = _with(texts[WORKER_TEXT], "WORKER", joined_worker(worker, folder))
+    return "".join(f"const {_identifier(name)} = (() => {{\n{texts[name]}\n}})();\n" for name in order)
 
 
 def without_texts(module: str, prefix: str) -> str:
@@ -126,6 +154,10 @@ def _visit(
     text = (folder / name).read_text("utf-8")
     if name == WORDS:
         text = _with_words(text, entry)
+    elif name == MODULE:
+        text = _with(text, "MODULE", base64.b64encode(deflated(module_bytes())).decode())
+    elif name == RECORDS:
+        text = text.replace("({})", json.dumps(json.loads(records_text()), separators=(",", ":")))
     for match in _IMPORT.finditer(text):
         _visit(_resolved(match[2], name), folder, entry, order, texts, (*inside, name))
     texts[name] = _body(name, text, name == entry)
@@ -147,6 +179,11 @@ def _with_words(text: str, entry: str) -> str:
     text = text.replace("const WORDS = {};", "const WORDS = {\n" + "\n".join(lines) + "\n};")
     names = json.dumps([*own_names().items()], ensure_ascii=False)
     return text.replace("export const LANGUAGES = [];", f"export const LANGUAGES = {names};")
+
+
+def _with(text: str, name: str, value: str) -> str:
+    """A module with a string in the place of its empty constant of this name."""
+    return text.replace(f'const {name} = "";', f"const {name} = {json.dumps(value)};")
 
 
 def _body(name: str, text: str, renders: bool) -> str:

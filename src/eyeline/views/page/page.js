@@ -1,7 +1,8 @@
 // The page's model, shared by its parts: traces, state, host, and texts in two languages.
 
 import { AttentionMap } from "./weights/attention_map.js";
-import { HostClient, HostError, messageOf } from "./weights/host_client.js";
+import { HostError, messageOf } from "./host_error.js";
+import { TraceClient } from "./weights/trace_client.js";
 import { changed, changesOf } from "./weights/changes.js";
 import { provenanceOf, provenanceParts, usualPlaces } from "./provenance.js";
 import { namePatches } from "./pictures/patch_names.js";
@@ -40,7 +41,7 @@ export class Page {
     this.read = settingsOf;
     this.header = model.get("header");
     this.traces = this.header.traces.map((entry, index) => new Trace(entry, index));
-    this.host = new HostClient(model);
+    this.host = new TraceClient(model);
     this.announce = announce;
     /** @type {Set<(settings: Partial<State>) => void>} */
     this.listeners = new Set();

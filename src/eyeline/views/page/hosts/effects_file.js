@@ -4,4 +4,6 @@ import { createMatters } from "../matters/matters.js";
 import { show } from "./file.js";
 
 /** Show the page in this file. @type {(main: Main) => Promise<void>} */
-export const start = (main) => show(main, { createMatters });
+export const start = async (main) => {
+  await show(main, { createMatters });
+};

@@ -1,7 +1,7 @@
 // The host of a single-file page: its numbers are in blocks of the file, decoded on first use.
 
 import { unframed } from "./framing.js";
-import { messageOf } from "../weights/host_client.js";
+import { HostError, messageOf } from "../host_error.js";
 
 const KEPT = 4; // the number of decoded layers cached
 
@@ -26,8 +26,8 @@ const decoded = (text) => {
   return bytes;
 };
 
-/** @type {(name: string) => Promise<Response>} */
-const opened = async (name) => {
+/** A block's bytes, decompressed. @type {(name: string) => Promise<Response>} */
+export const opened = async (name) => {
   const bytes = decoded(await textOf(name));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")));
 };
@@ -53,19 +53,12 @@ const ofPlanes = (planes, size) => {
   return new Uint8Array(numbers.buffer);
 };
 
-/**
- * The contents of a file, needed to read its blocks; docs/page-format.md describes each key.
- * @typedef {{
- *   dtype: "float32" | "float16", traces: { masks: (number | null)[], mask_shapes: [heads: number, ...number[]][] }[],
- * }} Contents
- */
-
 /** The bytes, or the counts of numbers, of each array of a layer. @typedef {"q" | "k" | "v" | "lse"} Name */
 
 /** @typedef {[reply: object, buffers: Bytes[]]} Answer */
 
 /** The model object over the blocks of this file. */
-class FileModel {
+export class FileModel {
   /**
    * @param {Header} header
    * @param {Contents} contents
@@ -105,7 +98,8 @@ class FileModel {
     try {
       [reply, buffers] = await this._answer(request);
     } catch (error) {
-      reply = { error: { argument: "request", message: messageOf(error) } };
+      const { argument = "request", values } = /** @type {Partial<Refusal>} */ (error instanceof HostError ? error : {});
+      reply = { error: { argument, message: messageOf(error), values } };
     }
     for (const listener of this.listeners) listener({ ...reply, id: request.id }, buffers);
   }
@@ -230,11 +224,21 @@ class FileModel {
   }
 }
 
-/** Show the page in this file; `rooms` are what it has beside the views. @type {(main: Main, rooms?: Rooms) => Promise<void>} */
-export const show = async (main, rooms) => {
+/**
+ * Show the page in this file; `rooms` are what it has beside the views, `modelOf` makes its model object. Returns that.
+ * @template {FileModel} T
+ * @param {Main} main
+ * @param {Rooms} [rooms]
+ * @param {(header: Header, contents: any) => T} [modelOf]
+ */
+export const show = async (main, rooms, modelOf) => {
   const [header, contents] = await (await opened("header")).json();
-  main.render({ model: new FileModel(header, contents), el: document.getElementById("eyeline") ?? document.body, rooms });
+  const model = modelOf?.(header, contents) ?? new FileModel(header, contents);
+  main.render({ model, el: document.getElementById("eyeline") ?? document.body, rooms });
+  return /** @type {T} */ (model);
 };
 
 /** Show the page in this file. @type {(main: Main) => Promise<void>} */
-export const start = (main) => show(main);
+export const start = async (main) => {
+  await show(main);
+};

@@ -3,7 +3,7 @@
 import { button, choice, element, tick } from "../drawing/dom.js";
 import { createDropdown } from "../frame/dropdown.js";
 import { FORGOTTEN } from "../pickers.js";
-import { HostError } from "../weights/host_client.js";
+import { HostError } from "../host_error.js";
 
 const SOON = 500; // milliseconds before the progress is shown
 

@@ -1,7 +1,7 @@
 // The model object over a local server: requests, and jobs that take a while.
 
 import { unframed } from "./framing.js";
-import { HostError, messageOf } from "../weights/host_client.js";
+import { HostError, messageOf } from "../host_error.js";
 
 const SLOWEST = 500; // the longest time between two progress requests, in milliseconds
 

@@ -6,7 +6,7 @@ import { isolated, named } from "../drawing/labels.js";
 import { paintRamp } from "../drawing/scale_bar.js";
 import { captioned } from "../pickers.js";
 import { roundEnd } from "../weights/quantity.js";
-import { numbersOf } from "../weights/host_client.js";
+import { numbersOf } from "../weights/buffers.js";
 
 const RAMP = [120, 10]; // pixels
 const PAUSE = 60; // milliseconds between two looks at the progress

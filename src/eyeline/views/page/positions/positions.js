@@ -3,7 +3,7 @@
 import { Canvases } from "../drawing/canvases.js";
 import { button, element, nodesOf } from "../drawing/dom.js";
 import { svgOf } from "../drawing/svg.js";
-import { HostError } from "../weights/host_client.js";
+import { HostError } from "../host_error.js";
 import { refocused } from "../drawing/word_picker.js";
 import { clocks } from "./clocks.js";
 import { sinusoids, speed, turnedScore } from "./formula.js";

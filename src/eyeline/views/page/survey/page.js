@@ -1,7 +1,8 @@
 // The model of a survey's page, shared by its parts: surveys, state, host, and texts in two languages.
 
 import { isPrinting, hostIsDark } from "../theme.js";
-import { HostClient, HostError, messageOf } from "../weights/host_client.js";
+import { HostError, messageOf } from "../host_error.js";
+import { HostClient } from "../weights/host_client.js";
 import { wordsOf } from "../state.js";
 import { worded } from "../words.js";
 import { MeasuredHeads } from "./measured.js";

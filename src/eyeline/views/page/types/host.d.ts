@@ -212,6 +212,11 @@ interface ProjectionsReply {
   epsilon: number;
 }
 
+interface HostAnswer {
+  reply: Reply;
+  buffers: Bytes[];
+}
+
 type Bytes = ArrayBuffer | ArrayBufferView<ArrayBuffer>;
 
 interface RunReport {
@@ -220,8 +225,6 @@ interface RunReport {
   seconds: number;
   /** What a decoder has written so far. */
   written?: string;
-  /** While the model isn't there yet: the megabytes of its weights that were read, of all. */
-  read?: { done: number; size: number };
 }
 
 /** A request to a host to run a text or to open a file. */
@@ -251,8 +254,6 @@ interface HostModel {
   send(request: HostRequest & { id: number }): void;
   set?(name: "words", value: string): void;
   save_changes?(): void;
-  /** Of a host that runs texts in the page: fulfilled when its model is there, rejected if its weights are damaged. */
-  loaded?: Promise<void>;
   /** Only a host that runs texts has these. */
   createPrompt?(page: Page): PagePart;
   run?(request: RunRequest, told: (report: RunReport) => void): Promise<Made | null>;

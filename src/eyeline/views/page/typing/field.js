@@ -6,6 +6,9 @@ const QUICK = 80; // milliseconds: a run that takes no longer is made with every
 const LONGEST = 400; // the longest pause, in milliseconds, until a run that takes longer is made
 const SOON = 500; // milliseconds before the progress is shown
 
+/** Bytes that were read, of all, in megabytes. @type {(read: WeightsRead) => Values} */
+const megabytes = ({ done, size }) => ({ done: (done / 1e6).toFixed(1), size: (size / 1e6).toFixed(1) });
+
 /** The field, and what is said below it. */
 export class TypedField {
   /**
@@ -119,7 +122,7 @@ export class TypedField {
     if (past < SOON) return;
     const values = { model, line, done, count, seconds: Math.round(past / 1000) };
     far.textContent = read
-      ? page.say("live.reading", read) : page.say(count ? "prompt.layer" : line ? "prompt.line" : "prompt.begun", values);
+      ? page.say("live.reading", megabytes(read)) : page.say(count ? "prompt.layer" : line ? "prompt.line" : "prompt.begun", values);
     if (progress.hidden) page.announce(far.textContent); // announced once: every second would be too often
     progress.hidden = false;
   }

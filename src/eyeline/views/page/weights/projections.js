@@ -1,6 +1,6 @@
 // The projections of a head: W·x + b for q, k and v, and what W_o adds to the residual, in float64.
 
-import { numbersOf } from "./host_client.js";
+import { numbersOf } from "./buffers.js";
 
 const KEPT = 8; // the number of heads whose projections are kept
 

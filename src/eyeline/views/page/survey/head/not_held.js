@@ -1,7 +1,7 @@
 // What a report's file doesn't hold: it has as many heads' examples as there is room for. And what a copy of a survey
 // doesn't, which has its figures alone.
 
-import { HostError } from "../../weights/host_client.js";
+import { HostError } from "../../host_error.js";
 
 /**
  * A note that this file or this copy has nothing of this head, if that is why a request failed; else null.

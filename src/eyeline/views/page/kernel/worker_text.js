@@ -1,0 +1,3 @@
+// The worker's modules, bundled: inserted where modules are joined.
+
+export const WORKER = "";
