@@ -123,9 +123,10 @@ const render = ({ model, el, rooms }) => {
       page.set({ view: names()[0] });
       return;
     }
-    frame.lang = page.language;
-    frame.setAttribute("aria-label", page.say("app"));
-    frame.dataset.theme = page.dark ? "dark" : "light";
+    const look = page.dark ? "dark" : "light";
+    if (frame.lang !== page.language) frame.setAttribute("aria-label", page.say("app"));
+    if (frame.lang !== page.language) frame.lang = page.language;
+    if (frame.dataset.theme !== look) frame.dataset.theme = look;
     slot.hidden = page.state.stop === null || !page.canLesson;
     for (const part of [tabs, tools, drawer, ...(prompt ? [prompt] : [])]) part.update();
     if (alone) address.note();

@@ -8,6 +8,8 @@ const OPENED = ["view", "trace", "layer", "head", "token", "other", "own", "stop
 /** The settings of the reader, which Back leaves alone. */
 const LASTING = ["language", "theme", "done"];
 
+const REST = 300; // milliseconds after the last key until the address says what was typed
+
 /** The address of some words: spaces become "&". @type {(words: string) => string} */
 const addressed = (words) => `#${words.replaceAll(" ", "&")}`;
 
@@ -21,18 +23,33 @@ export const createHistory = (page) => {
   let travelling = false; // while Back or Forward, or the first opening, changes the state
   let waiting = 0; // the number of states whose texts are being run
   const openedNow = () => JSON.stringify(OPENED.map((key) => page.state[key]));
-  const note = () => {
-    if (waiting) return;
-    const step = openedNow() !== opened && !travelling && !page.following;
-    opened = openedNow();
-    const address = addressed(page.words);
-    if (!step && address === location.hash) return;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let later;
+  let owed = ""; // the address of what is being typed: browsers allow so many changes in a minute
+  /** @type {(address: string, step: boolean) => void} */
+  const write = (address, step) => {
+    clearTimeout(later);
+    owed = "";
     try {
       // The mark distinguishes a step of ours from an address that someone typed.
       history[step ? "pushState" : "replaceState"]({ eyeline: true }, "", address);
     } catch {
       // Browsers allow so many changes of the address in a minute: the page works without.
     }
+  };
+  const note = () => {
+    if (waiting) return;
+    const step = openedNow() !== opened && !travelling && !page.following;
+    opened = openedNow();
+    const address = addressed(page.words);
+    if (page.following) {
+      clearTimeout(later);
+      owed = address;
+      later = setTimeout(write, REST, address, false);
+      return;
+    }
+    if (owed) write(owed, false);
+    if (step || address !== location.hash) write(address, step);
   };
   /** @type {(words: string, kept?: Record<string, any>) => void} */
   const travel = (words, kept = {}) => {
@@ -51,6 +68,8 @@ export const createHistory = (page) => {
   /** @param {Event} event */
   const arrived = (event) => {
     const words = wordsIn(location.hash);
+    clearTimeout(later);
+    owed = "";
     if (addressed(words) === addressed(page.words)) return;
     const ours = event instanceof PopStateEvent && event.state?.eyeline;
     travel(words, ours ? Object.fromEntries(LASTING.map((key) => [key, page.state[key]])) : {});

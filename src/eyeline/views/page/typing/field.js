@@ -96,6 +96,7 @@ export class TypedField {
       this.took = performance.now() - began;
       this.draft = run;
       this.trouble.hidden = true;
+      await this.fetched(run);
       runs.following = run.follows;
       this.shown(run);
       runs.following = false;
@@ -106,6 +107,14 @@ export class TypedField {
     } finally {
       if (!runs.running) this.progress.hidden = true;
     }
+  }
+
+  /** Wait for the numbers that the view will show, so that text and picture change at once. @param {TypedRun} run */
+  async fetched({ trace }) {
+    const { page } = this;
+    const { layer, head } = page.state;
+    const { depth, heads } = page.traces[trace];
+    if (layer < depth && (typeof head !== "number" || head < heads)) await page.attention([trace, layer, head]).catch(() => {});
   }
 
   /** @param {unknown} error */
