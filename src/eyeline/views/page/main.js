@@ -76,6 +76,7 @@ const render = ({ model, el, rooms }) => {
   const [ofTools, ofPrompt, ofControls] = [place(), place(), place()];
   const drawer = createDrawer(page, [
     [controls.element, ofControls],
+    ...(page.typing ? [/** @type {[HTMLElement, HTMLElement]} */ ([page.typing.prompt.models, page.typing.prompt.place])] : []),
     ...(prompt && !page.typing ? [/** @type {[HTMLElement, HTMLElement]} */ ([prompt.element, ofPrompt])] : []),
     [tools.element, ofTools],
   ]);

@@ -14,8 +14,10 @@ interface TypedRun {
   follows: boolean;
 }
 
-/** The prompt; `open` runs a text that wasn't typed. */
+/** The prompt; `open` runs a text that wasn't typed. The list of models lies in its place, or in a phone's drawer. */
 interface LivePrompt extends PagePart {
+  models: HTMLElement;
+  place: HTMLElement;
   open(text: string, model: string): Promise<TypedRun | null>;
 }
 

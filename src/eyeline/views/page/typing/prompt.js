@@ -24,8 +24,9 @@ const pinnedIn = ({ state: { token, toward } }, from, to) => {
 
 /** @type {(page: Page, runs: TypedRuns) => LivePrompt} */
 export const createPrompt = (page, runs) => {
-  const { models } = page.header.can;
-  let chosen = models[0];
+  const { models: names } = page.header.can;
+  let chosen = names[0];
+  let opening = false; // whether a text that wasn't typed is being run
   /** @type {Trace | undefined} */
   let seen; // what was shown last
   const field = new TypedField(page, runs, {
@@ -41,7 +42,8 @@ export const createPrompt = (page, runs) => {
       page.set({ ...view, ...FORGOTTEN, token: pinned, trace, ...(ours ? ownSettings(page, [trace, ...own.slice(1)]) : {}) });
     },
   });
-  const row = element("div", { class: "tools" });
+  const models = element("span", { class: "models" });
+  const place = element("span", {}, models);
   const written = element("p", { class: "wide written", hidden: true, dir: "auto" });
   const { tell } = field;
   field.tell = (report, model, past) => {
@@ -55,6 +57,8 @@ export const createPrompt = (page, runs) => {
     if (run && matchMedia("(pointer: coarse)").matches) field.text.blur(); // a phone's keyboard makes room for the picture
     return run;
   };
+  const keeper = button("", () => void keep(), { class: "plain" });
+  const row = element("div", { class: "tools" }, keeper, place);
   const panel = element("form", { class: "prompt live" }, field.text, row, written, field.progress, field.trouble);
   panel.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -82,29 +86,28 @@ export const createPrompt = (page, runs) => {
 
   /** @type {Language | null} */
   let language = null;
-  const keeper = button("", () => void keep(), { class: "plain" });
   const label = () => {
     field.update();
     keeper.textContent = page.say("typing.keep");
     keeper.title = page.say("typing.keep.why");
-    const list = () => choice(page.say("prompt.model"), models.map((name) => [name, name]), chosen, choose);
-    relabelled(row, [
-      keeper,
-      ...(models.length > 1 ? [list()] : []),
+    models.hidden = names.length < 2;
+    relabelled(models, [
+      element("span", { class: "caption", "aria-hidden": "true" }, page.say("prompt.model")),
+      choice(page.say("prompt.model"), names.map((name) => [name, name]), chosen, choose),
     ]);
   };
   const update = () => {
     const { trace, traces } = page;
     const base = trace && asTrained(traces, trace);
     let stale = language !== page.language;
-    if (base && trace !== seen) {
+    if (base && trace !== seen && !opening) {
       const run = runs.of(base);
       if (!run || run !== field.draft) {
         field.draft = null; // what was typed before stays
         if (run?.text !== field.value || !run) field.fill(run?.text ?? given(page, base));
         field.trouble.hidden = true;
         stale ||= chosen !== base.model.name;
-        if (models.includes(base.model.name)) chosen = base.model.name;
+        if (names.includes(base.model.name)) chosen = base.model.name;
       }
       written.hidden = true;
     }
@@ -114,14 +117,15 @@ export const createPrompt = (page, runs) => {
     language = page.language;
   };
   /** @type {LivePrompt["open"]} */
-  const open = (text, model) => {
-    chosen = model;
+  const open = async (text, model) => {
+    [chosen, opening] = [model, true];
     field.fill(text);
     label();
-    return field.run().then((run) => {
-      field.draft = null;
-      return run;
-    });
+    try {
+      return await field.run();
+    } finally {
+      [field.draft, opening] = [null, false];
+    }
   };
-  return { element: panel, update, open };
+  return { element: panel, models, place, update, open };
 };
