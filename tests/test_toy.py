@@ -215,4 +215,4 @@ def test_its_page_opens_on_it(tmp_path, say):
     )
     code, _, err = say("toy", "--html", str(tmp_path / "toy.html"))
     assert (code, err.split()[-1]) == (0, str(tmp_path / "toy.html"))
-    assert (tmp_path / "toy.html").stat().st_size < 600_000
+    assert (tmp_path / "toy.html").stat().st_size < 700_000

@@ -49,9 +49,9 @@ def bert_characters(*, clean: bool, ideographs: bool, strip: bool, lowercase: bo
     Returns:
         Of each of these the characters that it happens to, as runs `[code points before, code points in it, …]`:
         `removed`; `blank`, made a space; `apart`, put between spaces; `marks`, removed after decomposition; `between`,
-        white space at which words end; `punctuation`, a word of its own. `classes`, runs of three numbers, the third the
-        combining class. `decomposed` (without Hangul) and `lower`: what characters are replaced by, `texts`, one a line,
-        for characters that lie `steps` code points apart.
+        white space at which words end; `punctuation`, a word of its own. `classes`, runs of three numbers, the third
+        the combining class. `decomposed` (without Hangul) and `lower`: what characters are replaced by, `texts`, one a
+        line, for characters that lie `steps` code points apart.
     """
     from tokenizers.normalizers import NFD, BertNormalizer
     from tokenizers.pre_tokenizers import BertPreTokenizer

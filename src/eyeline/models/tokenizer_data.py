@@ -10,7 +10,7 @@ from eyeline.models.errors import ModelError
 from eyeline.models.model import Model
 from eyeline.models.tokenizing import unknown_id
 
-#: The normalizer of a tokenizer without one, and how `dates` cuts a text: each character by itself.
+#: How a tokenizer of letters, that of `dates`, cuts a text: each character by itself.
 _LETTERS = {"type": "Split", "pattern": {"Regex": r"[\s\S]"}, "behavior": "Isolated", "invert": False}
 
 
@@ -20,7 +20,7 @@ def tokenizer_data(model: Model) -> dict[str, Any]:
     Returns:
         `kind` "pieces" or "letters"; `name`, the model's, and `positions`, the most tokens that it takes; `vocabulary`,
         the pieces in the order of their ids, one a line; `unknown`, the id for what it lacks; `words`, the kinds of
-        characters (`character_tables.word_kinds`). Of pieces, also `prefix`, of one that goes on with a word; `longest`,
+        characters (`character_tables.word_kinds`). Of pieces, also `prefix`, of one that continues a word; `longest`,
         how many characters a word may have; `before` and `after`, the ids around a text; `whole`, those of pieces that
         are found in a text as typed; `characters` (`character_tables.bert_characters`).
 
@@ -62,8 +62,8 @@ def tokenizer_data(model: Model) -> dict[str, Any]:
         **data,
         "prefix": stored["model"]["continuing_subword_prefix"],
         "longest": stored["model"]["max_input_chars_per_word"],
-        "before": sum(added[:middle], []),
-        "after": sum(added[middle:], []),
+        "before": [id for ids in added[:middle] for id in ids],
+        "after": [id for ids in added[middle:] for id in ids],
         "whole": sorted(id for id, _ in special),
         "characters": bert_characters(
             clean=normalizer["clean_text"],
@@ -76,6 +76,6 @@ def tokenizer_data(model: Model) -> dict[str, Any]:
 
 def _refused(model: Model, got: str) -> ModelError:
     return ModelError(
-        f"{model.source / 'tokenizer.json'} must be a tokenizer like BERT's, or one of letters, for a page that tokenizes "
-        f"by itself, got {got}; take minilm or dates"
+        f"{model.source / 'tokenizer.json'} must be a tokenizer like BERT's, or one of letters, for a page that "
+        f"tokenizes by itself, got {got}; take minilm or dates"
     )

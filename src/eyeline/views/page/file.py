@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.caches import whole
-from eyeline.calls import observe
 from eyeline.traces import LayerTrace, Trace, TraceError
 from eyeline.traces.measures import PICTURE
 from eyeline.views.labels import printable
@@ -23,6 +22,7 @@ from eyeline.views.page.framing import framed
 from eyeline.views.page.joining import bare, joined, style, without_texts
 from eyeline.views.page.kept_projections import entries, kept_projections
 from eyeline.views.page.markup import as_json, block, document
+from eyeline.views.page.pyramid import Pyramid, of_halves, pyramid, side_of
 from eyeline.views.page.requests import effects, image
 from eyeline.views.page.requests.positions import stored_positions
 from eyeline.views.page.still import still, still_html, why_still
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from eyeline.views.page.message import PageMessages
 
 #: The bytes of the blocks of a sentence's file, with the matrices of one head: positions don't take it beyond.
-ROOM = 596_000
+ROOM = 696_000
 #: By default values are included if queries, keys and values of all traces take at most this number of bytes.
 VALUES = 4 << 20
 _LARGEST = float(np.finfo(np.float16).max)
@@ -90,6 +90,7 @@ def page_parts(
         header["traces"][number] |= {"values": kept, "projections": entries(projected, number)}
         if _drawn_by_page(trace):
             header["traces"][number]["picture"] = None
+        header["traces"][number]["pyramid"] = side_of(trace)
         contents["traces"].append(_add(data, number, trace, half, kept))
     for request in [
         *page.stored,
@@ -114,10 +115,11 @@ def first_blocks(header: Mapping[str, Any], contents: Mapping[str, Any], module:
 
 
 def data_blocks(page: PageMessages, data: Mapping[str, bytes]) -> list[str]:
-    """The blocks of numbers. The layer shown first comes first, so that it is available while the browser reads the
+    """The blocks of numbers. What is shown first comes first, so that it is available while the browser reads the
     rest."""
-    seen = f"layer-{page.state.get('trace')}-{page.state.get('layer')}"
-    order = sorted(data, key=lambda name: (name != seen, name.startswith("layer-")))
+    shown = f"{page.state.get('trace')}-{page.state.get('layer')}"
+    places = {name: place for place, name in enumerate((f"pyramid-{shown}", f"layer-{shown}"))}
+    order = sorted(data, key=lambda name: (places.get(name, len(places)), name.startswith("layer-")))
     return [block(name, data[name]) for name in order]
 
 
@@ -141,7 +143,7 @@ def stored_name(request: Mapping[str, Any]) -> str:
 def _module(lesson: bool, effects: bool) -> str:
     """The page's modules, bundled with the module of this host; with the texts of the lesson if the page has one, and
     with what shows effects if it holds any."""
-    module = joined("hosts/effects_file.js" if effects else "hosts/file.js")
+    module = joined("hosts/effects_file.js" if effects else "hosts/text_file.js")
     for prefix in (
         "editing",
         "typing.",
@@ -158,8 +160,11 @@ def _add(data: dict[str, bytes], number: int, trace: Trace, half: bool, values: 
     """Add the blocks of a trace; returns its entry in the contents."""
     masks: dict[int, int] = {}
     places: list[int | None] = []
+    side = side_of(trace)
     for place, run in enumerate(trace.layers):
-        layer = as_sent(run)
+        layer = _held(as_sent(run), half, values)
+        if side is not None:
+            data[f"pyramid-{number}-{place}"] = _pyramid(pyramid(layer, side))
         data[f"layer-{number}-{place}"] = _layer(layer, half, values)
         for head in range(trace.model.heads):
             if (factor := factors(run, head)) is not None:
@@ -188,27 +193,36 @@ def _drawn_by_page(trace: Trace) -> bool:
     return max(len(trace.queries), len(trace.across)) <= PICTURE
 
 
-def _layer(layer: LayerTrace, half: bool, values: bool) -> bytes:
-    """The block of a layer: q, k, v if included, and lse."""
-    arrays = [layer.q, layer.k, *([layer.v] if values and layer.v is not None else [])]
+def _held(layer: LayerTrace, half: bool, values: bool) -> LayerTrace:
+    """The layer with the numbers that the file holds; in float16 its lse is that of the rounded queries and keys, so
+    that rows of weights still sum to 1."""
     if not half:
-        return deflated_numbers(planes([*arrays, layer.lse], "<f4"))
-    for name, array in zip("qkv", arrays, strict=False):
+        return layer
+    for name, array in zip("qkv", _arrays(layer, values), strict=False):
         if np.abs(array).max(initial=0) > _LARGEST:
             raise TraceError(
                 f"half must be left out where {name} goes beyond {_LARGEST:g}, the largest number of float16, got "
                 f"{np.abs(array).max():g}"
             )
-    return deflated_numbers(planes(arrays, "<f2") + planes([_lse_of_halves(layer)], "<f4"))
+    return of_halves(layer)
 
 
-def _lse_of_halves(layer: LayerTrace) -> NDArray[np.float32]:
-    """The lse of queries and keys rounded to float16, so that rows of weights still sum to 1."""
-    q, k = (x.astype(np.float16).astype(np.float32) for x in (layer.q, layer.k))
-    k = np.repeat(k, len(q) // len(k), axis=0)
-    nothing = np.zeros((len(q), 1, k.shape[1], 0), np.float32)
-    seen = observe(q[:, None], k[:, None], nothing, mask=layer.allowed.over_heads(), scale=layer.scale)
-    return np.asarray(seen.lse[:, 0], np.float32)
+def _arrays(layer: LayerTrace, values: bool) -> list[NDArray[np.float32]]:
+    """q, k, and v if included."""
+    return [layer.q, layer.k, *([layer.v] if values and layer.v is not None else [])]
+
+
+def _layer(layer: LayerTrace, half: bool, values: bool) -> bytes:
+    """The block of a layer: q, k, v if included, and lse."""
+    arrays = _arrays(layer, values)
+    if not half:
+        return deflated_numbers(planes([*arrays, layer.lse], "<f4"))
+    return deflated_numbers(planes(arrays, "<f2") + planes([layer.lse], "<f4"))
+
+
+def _pyramid(found: Pyramid) -> bytes:
+    """The block of a layer's means: the largest of each head, and the planes of the codes."""
+    return deflated_numbers(_little(found.most).tobytes() + planes([found.codes], "<u2"))
 
 
 def _bytes_of(trace: Trace, size: int) -> int:

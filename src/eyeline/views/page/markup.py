@@ -37,9 +37,7 @@ _BOOTSTRAP = """
       document.head.appendChild(part);
     });
   }
-  put("style", "style").then(function () { return put("script", "module"); }).then(function () {
-    still.remove();
-  }).catch(failed);
+  put("style", "style").then(function () { return put("script", "module"); }).catch(failed);
 })();
 """
 
@@ -115,10 +113,11 @@ def _base64(data: bytes) -> str:
 
 
 def _policy(*scripts: str, fetches: bool) -> str:
-    """The content security policy: run these scripts alone, and fetch nothing, or from the page's own host alone."""
+    """The content security policy: run these scripts alone, with WebAssembly and a worker of their own making, and
+    fetch nothing, or from the page's own host alone."""
     hashes = " ".join(f"'sha256-{_base64(hashlib.sha256(script.encode()).digest())}'" for script in scripts)
     own = "; connect-src 'self'" if fetches else ""
     return (
-        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
-        f"form-action 'none'{own}"
+        f"default-src 'none'; script-src {hashes} 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; "
+        f"img-src data: blob:; base-uri 'none'; form-action 'none'{own}"
     )

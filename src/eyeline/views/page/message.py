@@ -122,7 +122,9 @@ class PageMessages:
         trace = self.traces[asked or 0]
         usual["layer"] = trace.model.layers - 1
         N = len(trace.queries)
-        if "head" in given or max(N, len(trace.across)) > _LABELLED:
+        if max(N, len(trace.across)) > _LABELLED:  # its matrix is there at once, and a line of it says little
+            return None, usual | {"view": "matrix", "head": 0}
+        if "head" in given:
             return None, usual
         found = telling(
             trace, index_below(given.get("token"), N), layer=index_below(given.get("layer"), trace.model.layers)

@@ -2,17 +2,17 @@
 
 import { AttentionMap } from "./weights/attention_map.js";
 import { HostError, messageOf } from "./host_error.js";
+import { KernelClient } from "./kernel/client.js";
+import { JOBS } from "./kernel/jobs.js";
 import { TraceClient } from "./weights/trace_client.js";
 import { changed, changesOf } from "./weights/changes.js";
 import { provenanceOf, provenanceParts, usualPlaces } from "./provenance.js";
+import { ownLanguage } from "./language.js";
 import { namePatches } from "./pictures/patch_names.js";
 import { filled, settingsOf, within, wordsOf } from "./state.js";
 import { hostIsDark, isPrinting } from "./theme.js";
 import { asTrained, editedRun, sameEdits, Trace } from "./weights/traces.js";
 import { said, worded } from "./words.js";
-
-/** @type {(language: string) => Language} */
-const spoken = (language) => (language.toLowerCase().startsWith("vi") ? "vi" : "en");
 
 /** One page over one host's model. */
 export class Page {
@@ -42,6 +42,8 @@ export class Page {
     this.header = model.get("header");
     this.traces = this.header.traces.map((entry, index) => new Trace(entry, index));
     this.host = new TraceClient(model);
+    /** The worker that computes what takes long. */
+    this.kernel = model.kernel ?? new KernelClient(JOBS);
     this.announce = announce;
     /** @type {Set<(settings: Partial<State>) => void>} */
     this.listeners = new Set();
@@ -176,7 +178,7 @@ export class Page {
 
   /** @returns {Language} */
   get language() {
-    return this.state.language ?? spoken(navigator.language ?? "en");
+    return this.state.language ?? ownLanguage(navigator.language ?? "en");
   }
 
   /** Name the patches of images in the page's language; returns it. */
@@ -240,6 +242,7 @@ export class Page {
   /** The message of an error. @param {unknown} error */
   reason(error) {
     if (error instanceof HostError && error.argument === "server") return this.say("server.gone");
+    if (error instanceof HostError && error.argument === "webassembly") return this.say("kernel.forbidden");
     const message = messageOf(error);
     return error instanceof HostError && said(this.language, message) ? this.say(message, error.values) : message;
   }

@@ -32,7 +32,7 @@ export const createExport = (page, view) => {
   /** @type {(kind: FileKind) => Promise<{ name: string, blob: Blob }>} */
   const make = async (kind) => {
     if (kind === "csv" || kind === "json") {
-      const numbers = view().numbers();
+      const numbers = await view().numbers();
       const about = page.provenance(numbers.place ? [numbers.place] : undefined);
       const text = kind === "csv" ? csv(about, numbers) : json(about, numbers, page.words);
       const type = kind === "csv" ? "text/csv" : "application/json";

@@ -1,57 +1,28 @@
 // The host of a single-file page: its numbers are in blocks of the file, decoded on first use.
 
+import { KernelClient } from "../kernel/client.js";
+import { JOBS } from "../kernel/jobs.js";
 import { unframed } from "./framing.js";
+import { layerOf, ofPlanes, opened, unpacked } from "./unpacking.js";
 import { HostError, messageOf } from "../host_error.js";
 
 const KEPT = 4; // the number of decoded layers cached
+const LARGE = 2e6; // signs of a block that is decoded in the worker
 
 /** @type {(name: string) => HTMLElement | null} */
 const block = (name) => document.getElementById(`eyeline-${name}`);
 
 // The text of a block, once the browser has read it: in a large file the page starts before the last numbers arrive.
 /** @type {(name: string) => Promise<string>} */
-const textOf = (name) =>
+export const textOf = (name) =>
   new Promise((done) => {
     const ready = () => done(block(name)?.textContent ?? "");
     if (document.readyState !== "loading" || block(name)?.nextElementSibling) ready();
     else document.addEventListener("DOMContentLoaded", ready, { once: true });
   });
 
-// The bytes of a base64 text.
-/** @type {(text: string) => Uint8Array<ArrayBuffer>} */
-const decoded = (text) => {
-  const signs = atob(text);
-  const bytes = new Uint8Array(signs.length);
-  for (let at = 0; at < bytes.length; at++) bytes[at] = signs.charCodeAt(at);
-  return bytes;
-};
-
-/** A block's bytes, decompressed. @type {(name: string) => Promise<Response>} */
-export const opened = async (name) => {
-  const bytes = decoded(await textOf(name));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")));
-};
-
 /** @type {(name: string) => Promise<Uint8Array<ArrayBuffer>>} */
-const unpacked = async (name) => new Uint8Array(await (await opened(name)).arrayBuffer());
-
-/**
- * Restore numbers of `size` bytes from planes: the lowest bytes of all numbers, then the next ones, and so on; the sign
- * of each is its lowest bit.
- * @type {(planes: Uint8Array, size: number) => Uint8Array<ArrayBuffer>}
- */
-const ofPlanes = (planes, size) => {
-  const count = planes.length / size;
-  const numbers = size === 4 ? new Uint32Array(count) : new Uint16Array(count);
-  const [first, second, third] = [count, 2 * count, 3 * count];
-  for (let at = 0; at < count; at++) {
-    const low = planes[at] | (planes[first + at] << 8);
-    numbers[at] = size === 2
-      ? (low >> 1) | (low << 15)
-      : ((low | (planes[second + at] << 16) | (planes[third + at] << 24)) >>> 1) | (low << 31);
-  }
-  return new Uint8Array(numbers.buffer);
-};
+const bytesOf = async (name) => unpacked(await textOf(name));
 
 /** The bytes, or the counts of numbers, of each array of a layer. @typedef {"q" | "k" | "v" | "lse"} Name */
 
@@ -62,9 +33,11 @@ export class FileModel {
   /**
    * @param {Header} header
    * @param {Contents} contents
+   * @param {Jobs} jobs those of its worker
    */
-  constructor(header, contents) {
+  constructor(header, contents, jobs = JOBS) {
     this.header = header;
+    this.kernel = new KernelClient(jobs);
     this.contents = contents;
     /** @type {((reply: any, buffers: Bytes[]) => void)[]} */
     this.listeners = [];
@@ -111,6 +84,7 @@ export class FileModel {
   async _answer(request) {
     if (request.kind === "head") return this._head(request);
     if (request.kind === "overview") return this._overview(request);
+    if (request.kind === "pyramid") return this._pyramid(request);
     if (request.kind === "picture") return [{ error: { argument: "kind", message: "a file makes no pictures" } }, []];
     return this._stored(/** @type {PlacedRequest} */ (request));
   }
@@ -124,7 +98,7 @@ export class FileModel {
     const name = [kind, trace, other, layer, head, token, last].filter((part) => part !== undefined).join("-");
     if (!block(name) && document.readyState === "loading") await textOf(name);
     if (!block(name)) return [{ error: { argument: "file", message: `this file doesn't hold ${name}` } }, []];
-    const { reply, buffers } = unframed((await unpacked(name)).buffer);
+    const { reply, buffers } = unframed((await bytesOf(name)).buffer);
     return [reply, buffers];
   }
 
@@ -159,7 +133,7 @@ export class FileModel {
       mask_shape = shape;
     }
     const factors = `factors-${number}-${layer}-${head}`; // of weights that were multiplied
-    if (block(factors)) all.push(["factors", (await unpacked(factors)).buffer]);
+    if (block(factors)) all.push(["factors", (await bytesOf(factors)).buffer]);
     return [{ ...reply, arrays: all.map(([name]) => name), mask_shape }, all.map(([, buffer]) => buffer)];
   }
 
@@ -170,9 +144,24 @@ export class FileModel {
   async _overview({ trace: number }) {
     const { model, picture } = this.header.traces[number];
     const shape = [model.layers, model.heads, ...(picture ?? [])];
-    const bytes = await unpacked(`overview-${number}`);
+    const bytes = await bytesOf(`overview-${number}`);
     const split = shape.reduce((product, size) => product * size);
     return [{ kind: "overview", shape }, [bytes.slice(0, split).buffer, bytes.slice(split).buffer]];
+  }
+
+  /**
+   * The stored means of a layer: the codes of all heads, and the largest mean of each.
+   * @param {PlacedRequest} request
+   * @returns {Promise<Answer>}
+   */
+  async _pyramid({ trace: number = 0, layer }) {
+    const { model, queries, keys, pyramid } = this.header.traces[number];
+    const side = pyramid ?? 1;
+    const [rows, columns] = [queries, keys ?? queries].map(({ ids }) => Math.ceil(ids.length / side));
+    const bytes = await bytesOf(`pyramid-${number}-${layer}`);
+    const most = bytes.slice(0, 4 * model.heads).buffer;
+    const codes = ofPlanes(bytes.subarray(4 * model.heads), 2).buffer;
+    return [{ kind: "pyramid", side, shape: [model.heads, rows, columns] }, [codes, most]];
   }
 
   /**
@@ -195,20 +184,17 @@ export class FileModel {
    * @param {Record<Name, number>} counts
    */
   async _decoded(name, { q, k, v, lse }) {
-    const packed = await unpacked(name);
     const size = this.contents.dtype === "float16" ? 2 : 4;
-    const split = size * (q + k + v);
-    const halves = () => [ofPlanes(packed.subarray(0, split), 2), ofPlanes(packed.subarray(split), 4)];
-    const whole = () => {
-      const bytes = ofPlanes(packed, 4);
-      return [bytes.subarray(0, split), bytes.subarray(split)];
-    };
-    const [numbers, sums] = size === 4 ? whole() : halves();
+    const shape = { size, count: q + k + v, sums: lse };
+    const text = await textOf(name);
+    const { numbers, lse: sums } = text.length > LARGE
+      ? await this.kernel.ask("unpack", { text, shape }).catch(() => layerOf(text, shape)) // the kernel may be forbidden
+      : await layerOf(text, shape);
     return {
       q: numbers.subarray(0, size * q),
       k: numbers.subarray(size * q, size * (q + k)),
       v: numbers.subarray(size * (q + k)),
-      lse: sums.subarray(0, 4 * lse),
+      lse: sums,
     };
   }
 
@@ -218,23 +204,28 @@ export class FileModel {
    */
   _mask(trace, place) {
     const name = `mask-${trace}-${place}`;
-    const mask = this.masks.get(name) ?? unpacked(name);
+    const mask = this.masks.get(name) ?? bytesOf(name);
     this.masks.set(name, mask);
     return mask;
   }
 }
 
+/** The still picture of a file, if it has one. */
+export const still = () => document.getElementById("eyeline-still");
+
 /**
- * Show the page in this file; `rooms` are what it has beside the views, `modelOf` makes its model object. Returns that.
+ * Show the page in this file in place of the still picture; `rooms` are what it has beside the views, `modelOf` makes
+ * its model object. Returns that.
  * @template {FileModel} T
  * @param {Main} main
  * @param {Rooms} [rooms]
  * @param {(header: Header, contents: any) => T} [modelOf]
  */
 export const show = async (main, rooms, modelOf) => {
-  const [header, contents] = await (await opened("header")).json();
+  const [header, contents] = await opened(await textOf("header")).json();
   const model = modelOf?.(header, contents) ?? new FileModel(header, contents);
   main.render({ model, el: document.getElementById("eyeline") ?? document.body, rooms });
+  still()?.remove();
   return /** @type {T} */ (model);
 };
 

@@ -2,13 +2,14 @@
 
 import { createEditing } from "../editing/editing.js";
 import { HostError } from "../host_error.js";
-import { KernelClient } from "../kernel/client.js";
 import { JOBS } from "../kernel/jobs.js";
 import { liveJobs } from "../live/live_jobs.js";
 import { createMatters } from "../matters/matters.js";
 import { createSources } from "../sources/sources.js";
 import { createTyping } from "../typing/typing.js";
-import { FileModel, opened, show } from "./file.js";
+import { FileModel, textOf } from "./file.js";
+import { showText } from "./text_file.js";
+import { opened } from "./unpacking.js";
 import { damaged, piecesOf } from "./weights_source.js";
 
 const HIDDEN = 400; // milliseconds to wait for the first picture in a window that draws none
@@ -20,12 +21,13 @@ class LiveModel extends FileModel {
    * @param {Contents & { live: LiveContents }} contents
    */
   constructor(header, contents) {
-    super(header, contents);
+    super(header, contents, { ...JOBS, ...liveJobs() });
+    /** Begin to read the weights. */
+    this.begin = () => {};
     this.live = contents.live;
     this.stored = new Set(this.live.stored);
-    this.kernel = new KernelClient({ ...JOBS, ...liveJobs() });
     /** Fulfilled when all models can run; rejected if the weights can't be read. */
-    this.loaded = new Promise((begun) => (this.begin = () => begun(this._read())));
+    this.loaded = this._begun().then(() => this._read());
     this.loaded.catch(() => {}); // whoever asks for the model is told
     /** @type {Map<string, Promise<void>>} When each model can run. */
     this.ready = new Map(this.live.models.map(({ name }) => [name, this.loaded]));
@@ -33,6 +35,13 @@ class LiveModel extends FileModel {
     this.reading = () => {};
     /** @type {AbortController | null} */
     this.running = null;
+  }
+
+  /** When the page is to begin to read the weights: at the call of `begin`. @returns {Promise<void>} */
+  _begun() {
+    return new Promise((begun) => {
+      this.begin = begun;
+    });
   }
 
   /** Read the weights, and have models made of them in the worker. */
@@ -47,7 +56,7 @@ class LiveModel extends FileModel {
       });
       left[model] -= 1;
       if (left[model]) continue;
-      const tokenizer = await (await opened(`tokenizer-${model}`)).json();
+      const tokenizer = await opened(await textOf(`tokenizer-${model}`)).json();
       await kernel.ask("ready", { model, tokenizer });
       this.ready.set(live.models[model].name, Promise.resolve());
     }
@@ -93,7 +102,9 @@ class LiveModel extends FileModel {
     const { signal } = control;
     this.running = control;
     this.reading = (read) => tell({ read });
-    const stopped = new Promise((_, fail) => signal.addEventListener("abort", fail));
+    const stopped = new Promise((_, fail) => {
+      signal.addEventListener("abort", fail);
+    });
     try {
       await Promise.race([this.ready.get(request.model), stopped]);
       const { first, entries, trace, opening } = await this.kernel.ask("run", request, { signal, told: tell });
@@ -122,7 +133,8 @@ const drawn = () =>
 
 /** Show the page. @type {(main: Main) => Promise<void>} */
 export const start = async (main) => {
-  const model = await show(main, { createTyping, createEditing, createMatters, createSources }, (header, contents) => new LiveModel(header, contents));
+  const rooms = { createTyping, createEditing, createMatters, createSources };
+  const model = await showText(main, rooms, (header, contents) => new LiveModel(header, contents));
   await drawn();
-  model.begin();
+  model?.begin();
 };

@@ -138,7 +138,7 @@ export class KernelClient {
           return;
         }
         jobs.ask(id, job, request, (progress) => this._heard({ id, progress })).then(
-          ({ transfer: _, ...reply }) => this._heard({ id, reply }),
+          ({ transfer: _, ...reply } = {}) => this._heard({ id, reply }),
           (error) => this.waiting.get(id)?.fail(error),
         );
       },

@@ -1,5 +1,8 @@
 // The jobs of every page's worker: what takes too long for the main thread.
 
+import { unpackLayer } from "../hosts/unpacking.js";
+import { tileJobs } from "../matrix/tile_jobs.js";
+
 const SLICE = 20;
 
 /** A forward pass with readouts, told how far it is. @type {Job} */
@@ -37,4 +40,4 @@ const weights = async (kernel, { call, rows, columns }, { told, breathe }) => {
 };
 
 /** By their names. @type {Jobs} */
-export const JOBS = { attend, weights };
+export const JOBS = { attend, weights, unpack: unpackLayer, ...tileJobs };

@@ -48,10 +48,12 @@ export class Kernel {
   /**
    * The whole of a call as a forward pass: its output, lse and readouts.
    * @param {AttendCall} call
+   * @param {[first: number, last: number]} [rows] the queries, all by default: N is then their number
+   * @param {[first: number, last: number]} [columns] the keys
    * @returns {Attended}
    */
-  attend(call) {
-    const attending = this.attending(call);
+  attend(call, rows, columns) {
+    const attending = this.attending(call, rows, columns);
     attending.step(Infinity);
     return attending.result();
   }
@@ -59,12 +61,15 @@ export class Kernel {
   /**
    * The same, to be done step by step.
    * @param {AttendCall} given
+   * @param {[first: number, last: number]} [rows]
+   * @param {[first: number, last: number]} [columns]
    * @returns {Attending}
    */
-  attending(given) {
+  attending(given, [top, bottom] = [0, given.N], [left, right] = [0, given.M]) {
     const call = given.E && given.q instanceof Uint16Array ? this._widened(given) : given;
-    const { H, N, M, E, into, ask = {}, lse = null } = call;
-    const span = { top: 0, bottom: N, left: 0, right: M, ahead: (call.firstQuery ?? 0) - (call.firstKey ?? 0) };
+    const { H, E, into, ask = {}, lse = null } = call;
+    const N = bottom - top;
+    const span = { top, bottom, left, right, ahead: (call.firstQuery ?? 0) - (call.firstKey ?? 0) };
     const forward = new ForwardCall(this, call, span);
     const [m, l] = [forward.take(4 * H * N), forward.take(4 * H * N)];
     const output = into?.at ?? forward.take(4 * H * N * E);

@@ -1,6 +1,7 @@
 // The module's bytes, and their compilation.
 
 import { HostError } from "../host_error.js";
+import { unpacked } from "../hosts/unpacking.js";
 
 /** eyeline/kernels/wasm/kernels.wasm, deflated, in base64: inserted where modules are joined. */
 export const MODULE = "";
@@ -10,10 +11,7 @@ let compiling = null;
 
 /** @type {() => Promise<WebAssembly.Module>} */
 const compile = async () => {
-  const signs = atob(MODULE);
-  const deflated = Uint8Array.from(signs, (sign) => sign.charCodeAt(0));
-  const stream = new Blob([deflated]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  const bytes = await new Response(stream).arrayBuffer();
+  const bytes = await unpacked(MODULE);
   try {
     return await WebAssembly.compile(bytes);
   } catch (error) {

@@ -139,6 +139,16 @@ export class CallReadouts {
     return turned;
   }
 
+  /** Whether weights of a row, (H, N), are multiplied by another number than 1. @param {number} row */
+  _isWeighed(row) {
+    const { N, M, span: { top, left }, call: { N: all, M: keys, factors = [] } } = this.call;
+    const [head, i] = [Math.floor(row / N), top + (row % N)];
+    return factors.some(({ by, columns }) => {
+      const first = left + (columns.length === keys ? 0 : head * keys);
+      return by[by.length === all ? i : head * all + i] !== 1 && columns.subarray(first, first + M).includes(1);
+    });
+  }
+
   /**
    * The results.
    * @param {Float32Array} logSums each row's binary logarithm of its sum, (H, N)
@@ -149,9 +159,11 @@ export class CallReadouts {
     /** @type {Partial<Attended>} */
     const found = {};
     if (ask.entropy) {
-      const [logs, weights] = [this._floats("row_log_weights", H * N), at.row_weights ? this._floats("row_weights", H * N) : null];
+      const logs = this._floats("row_log_weights", H * N);
+      const weights = at.row_weights ? this._floats("row_weights", H * N) : null; // mean nothing but where there are factors
       found.entropy = logs.map((sum, row) => {
-        const rest = this.given || !(logSums[row] > -Infinity) ? 0 : logSums[row] * (weights?.[row] ?? 1);
+        const whole = weights && this._isWeighed(row) ? weights[row] : 1;
+        const rest = this.given || !(logSums[row] > -Infinity) ? 0 : logSums[row] * whole;
         return -(sum - rest) * LN2 + 0;
       });
     }

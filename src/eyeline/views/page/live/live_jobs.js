@@ -1,9 +1,9 @@
 // The jobs of a live page's worker: weights arrive, a model is made of them, texts are run, requests are answered.
 
 import { HostError } from "../host_error.js";
+import { decoded } from "../hosts/unpacking.js";
 import { openingOf } from "./answers/telling.js";
 import { LiveSession } from "./session.js";
-import { bytesOf } from "./stored_weights.js";
 import { runText } from "./text_runs.js";
 
 /** The jobs, over a session of their own. @returns {Jobs} */
@@ -16,7 +16,7 @@ export const liveJobs = () => {
   /** A piece of a model's weights, as base64 or bytes. @type {(kernel: Kernel, request: WeightsPiece) => Promise<void>} */
   const piece = async (_kernel, { model, place, data }) => {
     try {
-      await session.stored[model].add(place, typeof data === "string" ? bytesOf(data) : data);
+      await session.stored[model].add(place, typeof data === "string" ? decoded(data) : data);
     } catch {
       throw new HostError({ argument: "file", message: "damaged" });
     }
@@ -34,8 +34,8 @@ export const liveJobs = () => {
   };
 
   /** Answer a request of the page. @type {(kernel: Kernel, request: Record<string, any>, turn: Turn) => Promise<object>} */
-  const answer = async (kernel, request, { cancelled, breathe }) => {
-    const { reply, buffers } = await session.answer(kernel, request, { cancelled, breathe });
+  const answer = async (kernel, request, turn) => {
+    const { reply, buffers } = await session.answer(kernel, request, turn);
     return { reply, buffers, transfer: buffers };
   };
 

@@ -1,15 +1,5 @@
 // A model's weights, put together in the worker from the pieces that the file has.
 
-/** The bytes of a base64 text. @type {(text: string) => Uint8Array<ArrayBuffer>} */
-export const bytesOf = (text) => {
-  const quick = /** @type {{ fromBase64?: (text: string) => Uint8Array<ArrayBuffer> }} */ (/** @type {unknown} */ (Uint8Array));
-  if (quick.fromBase64) return quick.fromBase64(text);
-  const signs = atob(text);
-  const bytes = new Uint8Array(signs.length);
-  for (let at = 0; at < bytes.length; at++) bytes[at] = signs.charCodeAt(at);
-  return bytes;
-};
-
 /** The tensors of one model, in one run of bytes; docs/live.md describes it. */
 export class StoredWeights {
   /**

@@ -13,13 +13,13 @@ const SINK = 64; // tokens over which a sink is measured, as in `eyeline heads`
  */
 export const findingOf = ({ page, cells, lines, sinks, grey, parts }, recorded) => {
   const [pinned] = lines?.rows.pinned ?? [];
-  if (cells && lines && pinned !== undefined) {
+  if (cells && !cells.waiting && lines && pinned !== undefined) {
     const row = cells.row(pinned);
     const most = row.reduce((best, weight, at) => (weight > row[best] ? at : best), 0);
     const itself = !page.trace.crossing && lines.rows.units[pinned].first === lines.columns.units[most].first;
     const query = isolated(lines.rows.labels[pinned]);
     const key = itself ? page.say("itself") : page.say("quoted", { word: isolated(lines.columns.labels[most]) });
-    const aside = grey && parts?.work(pinned, pinned + 1) ? parts.aside[pinned] : 0;
+    const aside = grey && parts ? parts.asideOf(pinned) : 0;
     if (row[most] > 0) {
       const said = aside >= WORTH ? "matrix.finding.pinned.aside" : "matrix.finding.pinned";
       return page.say(said, { query, key, share: percent(row[most]), aside: percent(aside) });

@@ -35,7 +35,7 @@ export const layOut = (root, matrix, plot) => {
   const beside = root.clientWidth >= WIDE;
   const room = root.clientWidth - (beside ? SIDE : 0);
   const height = heightFor(root, page, beside);
-  const title = parts?.others && page.state.special === "grey" ? page.say("matrix.grey") : null;
+  const title = parts?.others.length && page.state.special === "grey" ? page.say("matrix.grey") : null;
   /** @type {(letters: number) => number} The size of a cell with letters of a height. */
   const sized = (letters) => {
     const size = fitted(matrix, family, { letters, room, height, title });

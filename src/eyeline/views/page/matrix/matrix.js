@@ -9,6 +9,7 @@ import { gestures } from "./gestures.js";
 import { heavyColumns } from "./heavy_columns.js";
 import { isolated, labelled } from "../drawing/labels.js";
 import { onMatrixKey } from "./keyboard.js";
+import { outlineOf } from "./outline.js";
 import { matrixSvg } from "./matrix_svg.js";
 import { layOut } from "./layout.js";
 import { Plot } from "./plot.js";
@@ -90,10 +91,12 @@ export const createMatrix = (page) => {
       if (at?.row === matrix.at?.row && at?.column === matrix.at?.column) return;
       matrix.at = at;
       if (at && spoken) viewport.reveal(at.row, at.column);
-      const text = readout.show(at);
+      const text = readout.show(at, spoken);
       if (spoken && text) page.announce(text);
       renderer.schedule();
     },
+    /** The dot that shows a cell, where dots are means of several. */
+    dotAt: ({ row, column }) => renderer.dotAt(row, column),
     /** Pin or unpin the query of a row. */
     pin(row) {
       if (!matrix.lines) return;
@@ -168,21 +171,34 @@ export const createMatrix = (page) => {
   watched.observe(root);
   addEventListener("resize", resized); // of the window's height, or of the device's pixels
 
-  // Set other weights: of another head, or between other units.
-  /** @type {(attention: AttentionMap) => void} */
-  const adopt = (attention) => {
+  // Set other weights: of another head, or between other units; waiting for their numbers, as far as they are known.
+  /** @type {(attention: AttentionMap, stored: StoredMeans | null, waiting?: boolean) => void} */
+  const adopt = (attention, stored, waiting = false) => {
     const { special } = page.state;
     const [rows, columns] = [page.shown(attention.queries), page.shown(attention.keys)];
     const parts = new RowParts(attention, rows, columns);
-    const cells = new Cells(attention, rows, columns, special === "out" ? (row) => parts.shown(row) : null);
+    const total = special === "out" && parts.others.length ? (/** @type {number} */ row) => parts.shown(row) : null;
+    const cells = new Cells(attention, rows, columns, total, waiting);
     matrix.cells = cells;
     matrix.parts = parts;
-    matrix.sinks = heavyColumns(cells);
+    matrix.sinks = waiting ? [] : heavyColumns(cells);
     matrix.lines = { rows: line(attention.queries, rows), columns: line(attention.keys, columns) };
     if (matrix.at && (matrix.at.row >= rows.length || matrix.at.column >= columns.length)) matrix.at = null;
     shown = undefined;
     recorded = !attention.changed;
-    renderer.begin(cells, special !== "out" && recorded);
+    renderer.begin(cells, parts, total === null && recorded, stored);
+  };
+  // Show the stored means of a long text until its numbers are there; returns them.
+  /** @type {(current: () => boolean) => Promise<StoredMeans | null>} */
+  const outlined = async (current) => {
+    const { trace, state } = page;
+    if (!trace.pyramid) return null;
+    const stored = await page.host.means(trace, state.layer);
+    const outline = outlineOf(page);
+    if (!outline || !current()) return stored;
+    adopt(outline, stored, true);
+    settle();
+    return stored;
   };
   /** @type {(lines: { rows: Axis, columns: Axis }) => void} */
   const mark = ({ rows, columns }) => {
@@ -199,23 +215,43 @@ export const createMatrix = (page) => {
     renderer.recolour();
   };
 
+  // Show what is known, with the marks and the box of the state.
+  const settle = () => {
+    if (!matrix.lines || destroyed) return;
+    const { box } = page.state;
+    mark(matrix.lines);
+    layOut(root, matrix, plot);
+    if (shown !== JSON.stringify(box)) {
+      shown = JSON.stringify(box);
+      viewport.show(box);
+    }
+    canvas.style.touchAction = viewport.whole ? "pan-x pan-y" : "none";
+    controls.update();
+    side.update();
+    readout.show(matrix.at);
+    renderer.draw();
+  };
+
   return {
     element: root,
     controls: controls.element,
     uses: ["trace", "layer", "head", "unit", "special", "ahead", "padded"],
     sentence: () => findingOf(matrix, recorded),
     async update() {
-      const { layer, head, unit, special, box, ahead, padded, scaled, removed } = page.state;
+      const { layer, head, unit, special, ahead, padded, scaled, removed } = page.state;
       const wanted = [page.trace.serial, layer, head, unit, special, ahead, padded, scaled, removed].join(" ");
       canvas.setAttribute("aria-label", page.say("matrix.aria"));
       canvas.setAttribute("aria-describedby", `${page.id}-matrix-how`);
       if (wanted !== wantedName) {
         wantedName = wanted;
         const late = setTimeout(() => side.show({ state: "loading" }), LATE);
+        const current = () => wantedName === wanted && !destroyed;
         try {
+          const stored = await outlined(current);
+          if (!current()) return;
           const attention = await page.attention();
-          if (wantedName !== wanted || destroyed) return;
-          adopt(attention);
+          if (!current()) return;
+          adopt(attention, stored);
         } catch (error) {
           if (wantedName === wanted) wantedName = "";
           throw error;
@@ -223,27 +259,16 @@ export const createMatrix = (page) => {
           clearTimeout(late);
         }
       }
-      if (!matrix.lines || destroyed) return;
-      mark(matrix.lines);
-      layOut(root, matrix, plot);
-      if (shown !== JSON.stringify(page.state.box)) {
-        shown = JSON.stringify(box);
-        viewport.show(box);
-      }
-      canvas.style.touchAction = viewport.whole ? "pan-x pan-y" : "none";
-      controls.update();
-      side.update();
-      readout.show(matrix.at);
-      renderer.draw();
+      settle();
     },
-    numbers() {
+    async numbers() {
       const { cells, lines, grey, parts } = matrix;
-      if (!cells || !lines || !parts) throw new Error(page.say("loading"));
+      const { compute } = renderer;
+      if (!cells || !lines || !parts || !compute) throw new Error(page.say("loading"));
       const { top, left, bottom, right } = viewport.seen;
       const [width, { rows, columns }] = [right - left, lines];
       if ((bottom - top) * width > TABLE) throw new Error(page.say("matrix.many"));
-      const block = cells.block(top, bottom, left, right);
-      if (grey) parts.work(top, bottom);
+      const block = await compute({ top, left, bottom, right }, 0);
       /** A unit as a table names it, its index from 0. @type {(of: Axis, at: number) => string} */
       const named = (of, at) => `${of.units[at].index} ${of.labels[at]}`;
       return {
@@ -256,7 +281,7 @@ export const createMatrix = (page) => {
         rows: Array.from({ length: bottom - top }, (_, row) => [
           named(rows, top + row),
           ...Array.from(block.subarray(row * width, (row + 1) * width), (one) => (Number.isNaN(one) ? null : one)),
-          ...(grey ? [parts.aside[top + row]] : []),
+          ...(grey ? [parts.asideOf(top + row)] : []),
         ]),
       };
     },

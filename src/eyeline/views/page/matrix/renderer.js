@@ -1,16 +1,16 @@
-// The render loop of a matrix: computes tiles as time allows, and keeps the colour map up to date.
+// The render loop of a matrix: has the visible tiles computed, paints those that are there, and keeps the colour map.
 
-import { preview } from "./preview.js";
 import { hostTiles } from "./host_tiles.js";
+import { meansOf, preview, thumbnailOf } from "./preview.js";
+import { Pyramid } from "./pyramid.js";
+import { TileClient } from "./tile_client.js";
 import { Tiles } from "./tiles.js";
 import { ColourMap } from "./colour_map.js";
 import { measured, scaleFor } from "./scale_choice.js";
 
-const AT_ONCE = 60; // milliseconds of work for a first picture
-const BUSY = 5; // milliseconds of work in a frame while something moves
-const IDLE = 30; // milliseconds of work in a frame while nothing moves
-const MOST = 16e9; // the largest number of products for the visible part; beyond, the user has to zoom in
-const HOSTS = 5e8; // products from which the host computes, if it can
+const HELD = 120; // milliseconds for which the picture before stays while nothing of the next is there
+const HOSTS = 2e10; // products from which the host computes, if it can
+const HOSTS_SIDE = 256; // dots of a side of its coarse tiles: it makes large ones as fast as small ones
 const SLOW = 400; // milliseconds until the page says that it is computing
 
 /**
@@ -41,11 +41,19 @@ export class Renderer {
     this.frame = 0;
     this.moving = false;
     this.recorded = true;
-    this.fresh = true; // whether none of these cells is drawn yet
+    this.fresh = 0; // since when these cells are wanted, while none is drawn yet
     /** @type {number | null} The time since when a tile has been missing. */
     this.since = null;
     /** @type {Tiles | null} */
     this.tiles = null;
+    /** @type {TileClient | null} */
+    this.client = null;
+    /** @type {((tile: Sides, level: number, signal?: AbortSignal) => Promise<Float32Array>) | null} */
+    this.compute = null;
+    /** @type {((top: number, bottom: number) => Promise<Float32Array>) | null} */
+    this.aside = null;
+    /** @type {Pyramid | null} */
+    this.pyramid = null;
     /** @type {{ trace: Trace, found: Promise<Pictures> } | null} */
     this.overviews = null;
     this.level = 0;
@@ -62,17 +70,41 @@ export class Renderer {
   /**
    * Start with other cells; the host and the overview have only weights, as recorded.
    * @param {Cells} cells
+   * @param {RowParts} parts
    * @param {boolean} recorded
+   * @param {StoredMeans | null} stored the means that the file has of their layer
    */
-  begin(cells, recorded) {
+  begin(cells, parts, recorded, stored) {
     const { page } = this.matrix;
+    const { state } = page;
+    this.tiles?.stop();
     this.recorded = recorded;
-    /** @type {Place} */
-    const place = [page.state.trace, page.state.layer, page.state.head];
-    this.tiles = new Tiles(cells, recorded && page.header.can?.picture ? hostTiles(page, place, cells) : null);
-    this.fresh = true;
+    this.pyramid = stored && recorded ? this._pyramid(cells, stored) : null;
+    /** @type {TileSource | null} */
+    let source = null;
+    if (!cells.waiting) {
+      this.client ??= new TileClient(page.kernel);
+      const { client } = this;
+      const table = client.table(cells, parts);
+      this.compute = (sides, level, signal) => client.means(table, sides, level, signal);
+      this.aside = (top, bottom) => client.aside(table, top, bottom);
+      source = (tile, signal) => client.means(table, tile, tile.level, signal);
+    }
+    const far = cells.effort * cells.rows.length * cells.columns.length > HOSTS;
+    const asks = !cells.waiting && recorded && far && page.header.can?.picture;
+    if (asks) source = hostTiles(page, [state.trace, state.layer, state.head], cells);
+    const plain = cells.whole && this.pyramid?.exact;
+    this.tiles = new Tiles(cells, source, plain ? this.pyramid : null, asks ? HOSTS_SIDE : undefined);
+    this.fresh = performance.now();
     this.since = null;
     this.recolour();
+  }
+
+  /** @param {Cells} cells @param {StoredMeans} stored */
+  _pyramid({ attention }, stored) {
+    const { state, trace } = this.matrix.page;
+    const heads = typeof state.head === "number" ? [state.head] : [...Array(trace.heads).keys()];
+    return new Pyramid(stored, heads, attention.reduce, attention.heads);
   }
 
   /** Drop the colour maps: the scale, the clipped columns or the theme has changed. */
@@ -90,6 +122,7 @@ export class Renderer {
 
   stop() {
     cancelAnimationFrame(this.frame);
+    this.tiles?.stop();
     this.tiles = null;
   }
 
@@ -103,27 +136,54 @@ export class Renderer {
     this.level = tiles.level(viewport.size * plot.ratio);
     const wanted = tiles.covering(this.level, viewport.seen);
     tiles.forget(wanted.length);
-    /** @type {(tile: Tile) => number} */
-    const size = ({ top, left, bottom, right }) => (bottom - top) * (right - left);
-    const products = cells.effort * wanted.reduce((sum, tile) => sum + size(tile), 0);
-    const asking = tiles.host && this.level > 0 && products > HOSTS;
-    const far = !asking && products > MOST;
-    if (asking && !this.moving) tiles.request(wanted, () => this.schedule());
-    const time = this.fresh ? AT_ONCE : this.moving ? BUSY : IDLE;
-    const until = performance.now() + time;
-    if (!asking && !far) tiles.work(wanted, until);
-    const beside = matrix.grey ? parts.work(viewport.seen.top, viewport.seen.bottom, until + BUSY) : true;
-    this.fresh = false;
-    const missing = wanted.some((tile) => !tile.weights);
-    this._updateColourMap(tiles, missing);
+    tiles.request(wanted, () => this.schedule());
+    const beside = this._beside(parts);
+    const there = wanted.filter((tile) => tile.weights).length;
+    const missing = there < wanted.length;
+    const under = missing ? this._under(tiles) : [];
+    if (missing && !under.length && !this.asked && this.recorded) this._fetch();
+    this._updateColourMap(tiles, under, missing);
+    if (this.fresh && !there && !under.length && !this.preview && !tiles.failed && performance.now() - this.fresh < HELD) {
+      this.schedule();
+      return;
+    }
+    this.fresh = 0;
     plot.paint(this.scene(wanted));
     this.since = missing ? (this.since ?? performance.now()) : null;
     const slow = this.since !== null && performance.now() - this.since > SLOW;
-    const state = far ? "far" : slow ? "slow" : missing || !beside ? "busy" : "done";
-    this.told({ state, level: this.level, colourMap: this.colourMap, coarse: this.coarse, failed: tiles.failed });
-    canvas.dataset.state = state;
-    if ((missing && !far && !asking) || !beside) this.schedule();
-    if (missing && !this.asked && this.recorded) this._fetch();
+    const state = slow ? "slow" : missing || !beside ? "busy" : "done";
+    const { level, colourMap, coarse } = this;
+    this.told({ state, level, colourMap, coarse, failed: tiles.failed, share: there / wanted.length });
+    canvas.dataset.state = cells.waiting ? "waiting" : state;
+    canvas.dataset.tiles = String(tiles.begun);
+    if (missing && !slow && !tiles.failed) this.schedule();
+  }
+
+  /**
+   * The dot that shows a cell: its side in cells, its mean, and whether that is a stored one, which is rounded. Null
+   * where each cell is shown, or nothing is known yet.
+   * @param {number} row
+   * @param {number} column
+   */
+  dotAt(row, column) {
+    const { tiles, level } = this;
+    if (!tiles) return null;
+    const base = tiles.pyramid?.level ?? 0;
+    const of = tiles.dot(level, row, column) === undefined && base > level ? base : level;
+    const mean = tiles.dot(of, row, column);
+    if (!of || mean === undefined || Number.isNaN(mean)) return null;
+    return { side: 2 ** of, mean, stored: base > 0 && of >= base };
+  }
+
+  /** Ask for what the grey column lacks; returns whether it has all. @param {RowParts} parts */
+  _beside(parts) {
+    const { grey, viewport: { seen } } = this.matrix;
+    return !grey || !this.aside || parts.request(seen.top, seen.bottom, this.aside, () => this.schedule());
+  }
+
+  /** The tiles of stored means under those that are missing. @param {Tiles} tiles */
+  _under(tiles) {
+    return tiles.pyramid ? tiles.covering(tiles.pyramid.level, this.matrix.viewport.seen) : [];
   }
 
   /**
@@ -139,14 +199,16 @@ export class Renderer {
     const there = covering.filter((tile) => tile.weights);
     const missing = there.length < covering.length;
     const others = missing ? tiles.others(this.level, viewport.seen) : [];
+    const stored = missing ? this._under(tiles) : [];
     return {
       viewport, gutter, ruler, colourMap,
       layers: [
         ...(missing && under && colourMap ? [{ ...under, canvas: under.drawn(colourMap) }] : []),
+        ...(colourMap ? stored.map((tile) => this._layer(tile, colourMap)) : []),
         ...others.flatMap((tile) => (tile.colourMap ? [this._layer(tile, tile.colourMap)] : [])),
         ...(colourMap ? there.map((tile) => this._layer(tile, colourMap)) : []),
       ],
-      weight: this.level || !colourMap ? null : (row, column) => tiles.weight(row, column),
+      weight: this.level || !colourMap ? null : (row, column) => tiles.dot(0, row, column),
       aside: grey && parts ? { ...grey, numbers: parts.aside } : null,
       lines: { rows: { ...lines.rows, at: at?.row ?? null }, columns: { ...lines.columns, at: at?.column ?? null } },
     };
@@ -169,18 +231,20 @@ export class Renderer {
   }
 
   /**
-   * Update the colour map from the finished tiles, but not for small changes. For missing tiles the preview counts.
+   * Update the colour map from the finished tiles, but not for small changes. For missing tiles stored means count, or
+   * the preview.
    * @param {Tiles} tiles
+   * @param {Tile[]} stored
    * @param {boolean} missing
    */
-  _updateColourMap(tiles, missing) {
+  _updateColourMap(tiles, stored, missing) {
     const { page, clipped } = this.matrix;
     const done = tiles.done(this.level);
     const before = this.colourMaps.get(this.level);
-    const under = missing ? this.preview : null;
-    const looked = `${done.length} ${under !== null}`;
-    if ((done.length || under) && before?.looked !== looked) {
-      const { tops, sample } = tiles.measure(done, clipped);
+    const under = missing && !stored.length ? this.preview : null;
+    const looked = `${done.length} ${under !== null} ${stored.length}`;
+    if ((done.length || under || stored.length) && before?.looked !== looked) {
+      const { tops, sample } = tiles.measure([...done, ...stored], clipped);
       const seen = measured([...tops, ...(under?.tops ?? [])], [...sample, ...(under?.sample ?? [])]);
       const scale = scaleFor(page.state.scale, seen);
       const stays = before && same(before.colourMap.scale, scale) && done.length < 1.5 * before.count;
@@ -191,17 +255,30 @@ export class Renderer {
     this.coarse = !done.length;
   }
 
-  // The overview's picture of these heads, shown until the tiles are finished.
+  // The preview, shown until the tiles are finished: of stored means, or the overview's picture of these heads.
   async _fetch() {
     this.asked = true;
     const { page, cells } = this.matrix;
     const { trace, state } = page;
-    const overviews = this.overviews?.trace === trace ? this.overviews : { trace, found: page.host.overview(trace) };
+    if (!cells) return;
+    const picture = this.pyramid ? meansOf(this.pyramid) : await this._thumbnail(trace, state, cells);
+    if (!picture || cells !== this.matrix.cells || !this.tiles) return;
+    this.preview = preview(picture, cells, this.matrix.clipped);
+    this.schedule();
+  }
+
+  /**
+   * @param {Trace} trace
+   * @param {Readonly<State>} state
+   * @param {Cells} cells
+   */
+  async _thumbnail(trace, { layer, head }, cells) {
+    const overviews = this.overviews?.trace === trace
+      ? this.overviews
+      : { trace, found: this.matrix.page.host.overview(trace) };
     this.overviews = overviews;
     const found = await overviews.found.catch(() => null); // without a preview nothing is shown meanwhile
-    if (!found || !cells || cells !== this.matrix.cells || !this.tiles) return;
-    const heads = typeof state.head === "number" ? [state.head] : [...Array(trace.heads).keys()];
-    this.preview = preview(found, state.layer, heads, cells, this.matrix.clipped);
-    this.schedule();
+    const heads = typeof head === "number" ? [head] : [...Array(trace.heads).keys()];
+    return found && thumbnailOf(found, layer, heads, cells);
   }
 }

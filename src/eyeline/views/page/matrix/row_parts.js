@@ -1,11 +1,6 @@
 // What the units that aren't shown take of each row: the grey column, and what is left for the shown ones.
 
-import { isDistribution, isReweighted, work } from "../weights/attention_map.js";
-import { Cells } from "./cells.js";
-
-const SURE = 0.05; // below this, 1 − (what isn't shown) has too few digits, and the row is summed instead
-const EXACT = 5e7; // products of the whole table up to which all rows are summed
-const SLICE = 2e6; // products between two checks of the clock
+const MANY = 4096; // rows that are asked for at once
 
 /** The parts of rows that go to the shown and to the other key units. */
 export class RowParts {
@@ -16,66 +11,50 @@ export class RowParts {
    */
   constructor(attention, rows, columns) {
     const kept = new Set(columns);
-    const others = attention.keys.filter((unit) => !kept.has(unit.index)).map((unit) => unit.index);
     this.attention = attention;
     this.rows = rows;
     this.columns = columns;
-    /** @type {Cells | null} The columns of the units that aren't shown. */
-    this.others = others.length ? new Cells(attention, rows, others) : null;
-    this.aside = new Float64Array(rows.length).fill(this.others ? NaN : 0);
-    this.totals = new Float64Array(rows.length).fill(NaN);
-    this.summed = work(attention) <= EXACT || !isDistribution(attention) || isReweighted(attention);
+    /** The key units that aren't shown. */
+    this.others = attention.keys.filter((unit) => !kept.has(unit.index)).map((unit) => unit.index);
+    /** What these take of each row; NaN until it is known. */
+    this.aside = new Float64Array(rows.length).fill(this.others.length ? NaN : 0);
+    this.asking = false;
   }
 
   /**
-   * Compute what isn't shown for rows [top, bottom), until a time; returns whether it is done.
+   * Ask for what isn't known yet of the rows [top, bottom); returns whether all is known. `arrived` is called once more is.
    * @param {number} top
    * @param {number} bottom
-   * @param {number} until
+   * @param {(top: number, bottom: number) => Promise<Float32Array>} ask
+   * @param {() => void} arrived
    */
-  work(top, bottom, until = Infinity) {
-    const { others, aside } = this;
-    if (!others) return true;
-    const width = others.columns.length;
-    const step = Math.max(Math.floor(SLICE / (width * others.effort)), 1);
-    for (let first = top; first < bottom; first += step) {
-      const last = Math.min(first + step, bottom);
-      if (!aside.subarray(first, last).some(Number.isNaN)) continue;
-      if (performance.now() >= until) return false;
-      const block = others.block(first, last, 0, width);
-      for (let row = first; row < last; row++) {
-        aside[row] = 0;
-        for (const weight of block.subarray((row - first) * width, (row - first + 1) * width)) {
-          if (weight > 0) aside[row] += weight; // a hidden pair is NaN
-        }
-      }
+  request(top, bottom, ask, arrived) {
+    const missing = this.aside.subarray(top, bottom).findIndex(Number.isNaN);
+    if (missing < 0) return true;
+    if (this.asking) return false;
+    const first = top + missing;
+    this.asking = true;
+    ask(first, Math.min(first + MANY, bottom))
+      .then((numbers) => this.aside.set(numbers, first), () => this.aside.fill(0, first, first)) // an error shows with the tiles
+      .finally(() => {
+        this.asking = false;
+        arrived();
+      });
+    return false;
+  }
+
+  /** What the units that aren't shown take of a row. @param {number} row */
+  asideOf(row) {
+    if (Number.isNaN(this.aside[row])) {
+      const given = this.attention.row(this.rows[row]);
+      this.aside[row] = this.others.reduce((sum, key) => sum + given[key], 0);
     }
-    return true;
+    return this.aside[row];
   }
 
   /** What the shown units take of a row. @param {number} row */
   shown(row) {
-    if (Number.isNaN(this.totals[row])) this.totals[row] = this._total(row);
-    return this.totals[row];
-  }
-
-  /** @param {number} row */
-  _total(row) {
-    if (!this.summed) {
-      this.work(row, row + 1);
-      const left = this._looking(row) - this.aside[row];
-      if (left >= SURE) return left;
-    }
     const given = this.attention.row(this.rows[row]);
     return this.columns.reduce((sum, key) => sum + given[key], 0);
-  }
-
-  /** The whole of a row: 1, unless tokens of it may look nowhere. @param {number} row */
-  _looking(row) {
-    const { heads, queries } = this.attention;
-    const { first, last } = queries[this.rows[row]];
-    let count = 0;
-    for (const head of heads) for (let token = first; token < last; token++) if (head.base(token) > -Infinity) count += 1;
-    return count / heads.length / (last - first);
   }
 }

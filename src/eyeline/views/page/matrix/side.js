@@ -14,7 +14,7 @@ const UNITS = 4; // units set aside that are named
 
 /** The names of the units that the grey column holds. @type {(page: Page, parts: RowParts) => string} */
 const inGrey = (page, { attention, others }) => {
-  const units = (others?.columns ?? []).map((at) => attention.keys[at]);
+  const units = others.map((at) => attention.keys[at]);
   const each = asideNames(page, units, (unit) => isolated(labelled(unit)));
   return [...each.slice(0, UNITS), ...(each.length > UNITS ? ["…"] : [])].join(", ");
 };
@@ -62,14 +62,14 @@ export const createSide = (matrix) => {
   const show = (now) => {
     drawn = { ...drawn, ...now };
     const { state, level, colourMap, coarse, failed } = drawn;
-    const name = [state, level, coarse, page.words, page.language, failed].join(" ");
+    const share = percent(Math.floor(100 * (drawn.share ?? 0)) / 100);
+    const name = [state, level, coarse, page.words, page.language, failed, state === "slow" && share].join(" ");
     if (name === seen && colourMap === before) return;
     [seen, before] = [name, colourMap];
     key.replaceChildren(...legend(colourMap ?? null, coarse ? null : (level ?? 0)));
     if (failed) note.textContent = page.say("failed", { reason: page.reason(failed) });
     else if (state === "loading") note.textContent = page.say("loading");
-    else if (state === "slow") note.textContent = page.say("matrix.slow");
-    else if (state === "far") note.textContent = page.say("matrix.far");
+    else if (state === "slow") note.textContent = page.say("matrix.slow", { share });
     else note.textContent = level ? page.say("matrix.dots", { count: 2 ** level }) : "";
     note.hidden = !note.textContent;
   };

@@ -6,7 +6,7 @@ const SIDE = 256; // dots of a picture's side
 const COARSE = 3; // from this level on pictures are smaller, since their dots take longer to compute:
 const SMALL = 64; // dots of a side
 const KEPT = 96; // pictures, 0.5 MB each at most
-const SLICE = 2e6; // products between two checks of the clock
+const AT_ONCE = 4; // tiles that are asked for at once
 const SAMPLE = 2048; // weights sampled from a picture, for the scale by rank
 
 /** One tile: each dot is the mean of 2^level × 2^level cells, hidden ones left out; NaN if all are hidden. */
@@ -31,12 +31,8 @@ export class Tile {
     /** @type {Float32Array | null} Its weights, once it is done. */
     this.weights = null;
     this.hidden = false; // whether any dot is hidden
-    this.asked = false; // whether the host was asked for it
-    this.done = this.top; // the first row that isn't summed yet
-    /** @type {Float64Array | null} */
-    this.sums = null;
-    /** @type {Uint32Array | null} */
-    this.counts = null;
+    /** @type {AbortController | null} What ends its computing, while it is asked for. */
+    this.asked = null;
     /** @type {HTMLCanvasElement | null} */
     this.canvas = null;
     /** @type {ColourMap | null} */
@@ -45,35 +41,10 @@ export class Tile {
     this.found = null;
   }
 
-  /** Compute some more rows. @param {Cells} cells */
-  advance(cells) {
-    const { level, left, right, columns } = this;
-    const sums = (this.sums ??= new Float64Array(this.rows * columns));
-    const counts = (this.counts ??= new Uint32Array(this.rows * columns));
-    const rows = Math.max(Math.floor(SLICE / ((right - left) * cells.effort)), 1);
-    const end = Math.min(this.done + rows + (rows % 2), this.bottom);
-    const block = cells.block(this.done, end, left, right);
-    for (let row = this.done, at = 0; row < end; row++) {
-      const line = ((row - this.top) >> level) * columns;
-      for (let column = 0; column < right - left; column++, at++) {
-        const weight = block[at];
-        if (Number.isNaN(weight)) continue;
-        sums[line + (column >> level)] += weight;
-        counts[line + (column >> level)] += 1;
-      }
-    }
-    this.done = end;
-    if (end < this.bottom) return;
-    const weights = new Float32Array(sums.length);
-    for (let at = 0; at < weights.length; at++) weights[at] = sums[at] / counts[at]; // 0 / 0 is NaN
-    this.finish(weights);
-  }
-
   /** Set the weights of its dots. @param {Float32Array} weights */
   finish(weights) {
     this.weights = weights;
     this.hidden = weights.some(Number.isNaN);
-    this.sums = this.counts = null;
   }
 
   /** The picture in the colours of a map. @param {ColourMap} colourMap */
@@ -119,21 +90,25 @@ export class Tile {
   }
 }
 
-/** A part of a table, in cells. @typedef {{ top: number, left: number, bottom: number, right: number }} Sides */
-
 /** The tiles of one table of cells. */
 export class Tiles {
   /**
    * @param {Cells} cells
-   * @param {((tile: Tile) => Promise<Float32Array>) | null} host gets a tile from the host instead of computing it
+   * @param {TileSource | null} source computes the dots of a tile; null while that isn't possible yet
+   * @param {Pyramid | null} pyramid has the dots of coarse tiles
+   * @param {number} small the dots of a coarse tile's side
    */
-  constructor(cells, host = null) {
+  constructor(cells, source, pyramid = null, small = SMALL) {
     this.cells = cells;
-    this.host = host;
+    this.source = source;
+    this.pyramid = pyramid?.exact ? pyramid : null;
+    this.small = small;
     /** @type {Map<string, Tile>} The tiles, the latest used last. */
     this.tiles = new Map();
-    this.asked = 0;
-    /** @type {unknown} An error replied by the host. */
+    /** @type {Set<Tile>} The tiles that are asked for. */
+    this.asked = new Set();
+    this.begun = 0; // how many tiles were asked for
+    /** @type {unknown} The error of a tile. */
     this.failed = null;
   }
 
@@ -175,43 +150,42 @@ export class Tiles {
   }
 
   /**
-   * Work on the first unfinished tiles of `wanted` until a time; returns whether one was finished.
-   * @param {Tile[]} wanted
-   * @param {number} until
-   */
-  work(wanted, until) {
-    let finished = false;
-    for (const tile of wanted) {
-      while (!tile.weights) {
-        if (performance.now() >= until) return finished;
-        tile.advance(this.cells);
-      }
-      finished = true;
-    }
-    return finished;
-  }
-
-  /**
-   * Request the first missing tiles of `wanted` from the host; `arrived` is called for each that arrives.
+   * Ask for the first missing tiles of `wanted`, and no longer for others; `arrived` is called for each that arrives.
    * @param {Tile[]} wanted
    * @param {() => void} arrived
    */
   request(wanted, arrived) {
-    const { host } = this;
+    const { source, asked } = this;
+    for (const tile of asked) if (!wanted.includes(tile)) this._leave(tile);
     for (const tile of wanted) {
-      if (!host || tile.weights || tile.asked || this.asked >= 2) continue;
-      tile.asked = true;
-      this.asked += 1;
-      host(tile)
+      if (!source || asked.size >= AT_ONCE) return;
+      if (tile.weights || tile.asked) continue;
+      const ending = (tile.asked = new AbortController());
+      asked.add(tile);
+      this.begun += 1;
+      source(tile, ending.signal)
         .then((weights) => tile.finish(weights))
         .catch((error) => {
-          this.failed = error;
+          if (!ending.signal.aborted) this.failed = error;
         })
         .finally(() => {
-          this.asked -= 1;
-          arrived();
+          if (tile.asked === ending) asked.delete(tile);
+          if (tile.asked === ending && tile.weights) tile.asked = null;
+          if (!ending.signal.aborted) arrived();
         });
     }
+  }
+
+  /** Ask for no more. */
+  stop() {
+    for (const tile of this.asked) this._leave(tile);
+  }
+
+  /** @param {Tile} tile */
+  _leave(tile) {
+    this.asked.delete(tile);
+    tile.asked?.abort();
+    tile.asked = null;
   }
 
   /** The finished tiles of a level. @param {number} level */
@@ -241,16 +215,6 @@ export class Tiles {
     return { tops: [...tops.values()].flatMap((rows) => [...rows]), sample };
   }
 
-  /**
-   * The weight of a cell, if its tile is finished.
-   * @param {number} row
-   * @param {number} column
-   */
-  weight(row, column) {
-    const tile = this.tiles.get(`0 ${Math.floor(row / SIDE)} ${Math.floor(column / SIDE)}`);
-    return tile?.weights?.[(row - tile.top) * tile.columns + column - tile.left];
-  }
-
   /** Drop the least recently used tiles; more tiles stay than are visible. @param {number} seen */
   forget(seen) {
     for (const name of this.tiles.keys()) {
@@ -259,9 +223,26 @@ export class Tiles {
     }
   }
 
-  /** The cells of a tile's side. A host makes large tiles as fast as small ones. @param {number} level */
+  /**
+   * The mean of the dot of a level that has a cell, if its tile is finished; NaN if it is hidden.
+   * @param {number} level
+   * @param {number} row
+   * @param {number} column
+   */
+  dot(level, row, column) {
+    const side = this._side(level);
+    const tile = this.tiles.get(`${level} ${Math.floor(row / side)} ${Math.floor(column / side)}`);
+    return tile?.weights?.[((row - tile.top) >> level) * tile.columns + ((column - tile.left) >> level)];
+  }
+
+  /** The cells of a tile's side. @param {number} level */
   _side(level) {
-    return (level < COARSE || this.host ? SIDE : SMALL) * 2 ** level;
+    return (level < COARSE || this._stored(level) ? SIDE : this.small) * 2 ** level;
+  }
+
+  /** Whether the dots of a level are stored, or follow from those that are. @param {number} level */
+  _stored(level) {
+    return this.pyramid !== null && level >= this.pyramid.level;
   }
 
   /**
@@ -271,7 +252,9 @@ export class Tiles {
    */
   _tile(level, row, column) {
     const name = `${level} ${row} ${column}`;
-    const tile = this.tiles.get(name) ?? new Tile(level, row, column, this._side(level), this.cells);
+    const known = this.tiles.get(name);
+    const tile = known ?? new Tile(level, row, column, this._side(level), this.cells);
+    if (this.pyramid && !known && this._stored(level)) tile.finish(this.pyramid.tile(tile));
     this.tiles.delete(name);
     this.tiles.set(name, tile);
     return tile;

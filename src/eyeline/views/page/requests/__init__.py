@@ -19,6 +19,7 @@ from eyeline.views.page.requests import (
     products,
     projections,
     sources,
+    weights,
 )
 from eyeline.views.page.requests.request import Answering
 
@@ -37,4 +38,5 @@ KINDS: dict[str, Answering] = {
     "products": products.answer,
     "projections": projections.answer,
     "sources": sources.answer,
+    "weights": weights.answer,
 }

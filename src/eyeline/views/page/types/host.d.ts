@@ -45,6 +45,8 @@ interface TraceEntry {
   /** For each layer, for each head, its labels. */
   kinds: HeadKinds[][] | null;
   picture: [rows: number, columns: number] | null;
+  /** The side in tokens of the squares whose means the file has; null or missing for none. */
+  pyramid?: number | null;
   projections: "all" | [layer: number, head: number][] | null;
   /** Whether the products of its tokens' vectors can be asked for. */
   vectors: boolean;
@@ -111,9 +113,18 @@ interface PictureRequest {
   columns: number;
 }
 
+/** A rectangle of a head's weights. */
+interface WeightsRequest {
+  trace: number;
+  layer: number;
+  head: number;
+  queries: [first: number, last: number];
+  keys: [first: number, last: number];
+}
+
 /** A request that a file answers from a block, if it holds the reply. */
 interface PlacedRequest {
-  kind: "products" | "nearest" | "projections" | "image" | "positions" | "lesson" | "effects";
+  kind: "pyramid" | "products" | "nearest" | "projections" | "image" | "positions" | "lesson" | "effects";
   trace?: number;
   other?: number;
   layer?: number;
@@ -128,6 +139,7 @@ type HostRequest =
   | { kind: "head"; trace: number; layer: number; head: number }
   | { kind: "overview"; trace: number }
   | ({ kind: "picture" } & PictureRequest)
+  | ({ kind: "weights" } & WeightsRequest)
   | { kind: "edited"; trace: number; edits: string[]; known: number }
   | { kind: "changes"; trace: number; other: number; token?: number; last?: number }
   | { kind: "next"; sides: { trace: number; written: number[] }[] }
@@ -247,6 +259,8 @@ interface Made {
 
 /** The model object of a host: anywidget's in a notebook, and the same over a file or a server. */
 interface HostModel {
+  /** Its client of the kernel's worker, if it has one. */
+  kernel?: KernelClient;
   get(name: "header"): Header;
   get(name: "address"): boolean | undefined;
   get(name: "words"): string | undefined;

@@ -54,8 +54,6 @@ interface RunReport {
 }
 
 interface HostModel {
-  /** The page's worker, if its host has one. */
-  kernel?: KernelClient;
   /** When the weights of a live page can run; rejected if they can't be read. */
   loaded?: Promise<void>;
 }
@@ -73,3 +71,10 @@ interface Contents {
   traces: { masks: (number | null)[]; mask_shapes: [heads: number, ...number[]][] }[];
   live?: LiveContents;
 }
+
+type LiveSession = import("../live/session.js").LiveSession;
+
+/** What answers requests of a kind that need more than traces. */
+type LiveAnswerer = (kernel: Kernel, session: LiveSession, request: any, turn: Turn) => Promise<LiveAnswer>;
+
+type FileModel = import("../hosts/file.js").FileModel;

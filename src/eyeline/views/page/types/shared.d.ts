@@ -111,15 +111,20 @@ interface HeadMask {
   values?: Int32Array | Uint8Array;
 }
 
+/** Numbers in float32, or float16's bits. */
+type Stored = Float32Array | Uint16Array;
+
 interface HeadArrays extends HeadShape {
-  q: Float32Array;
-  k: Float32Array;
-  v: Float32Array | null;
-  lse: Float32Array | Float64Array;
+  q: Stored;
+  k: Stored;
+  v: Stored | null;
+  lse: Float32Array;
   scale: number;
   mask: HeadMask;
   /** What each weight is multiplied by after the softmax, (N, M). */
   factors?: Float32Array | null;
+  /** All weights, (N, M), where the host gave them. */
+  weights?: Float32Array;
 }
 
 type Role = "query" | "key" | "value";
@@ -222,7 +227,7 @@ interface View {
   /** The places that it really shows, if they aren't the state's: none if no text is shown. */
   places?(): ShownPlace[];
   update(): void | Promise<void>;
-  numbers(): Table;
+  numbers(): Table | Promise<Table>;
   picture(): string;
   destroy(): void;
 }

@@ -42,6 +42,52 @@ type Sink = import("../matrix/heavy_columns.js").Sink;
 type Scale = import("../matrix/scale_choice.js").Scale;
 type Measured = import("../matrix/scale_choice.js").Measured;
 type RowParts = import("../matrix/row_parts.js").RowParts;
+type Pyramid = import("../matrix/pyramid.js").Pyramid;
+
+/** A part of a table, in cells. */
+interface Sides {
+  top: number;
+  left: number;
+  bottom: number;
+  right: number;
+}
+
+/** A head as a worker computes its tiles from it. */
+type TileHead = Pick<Head, "q" | "k" | "N" | "M" | "D" | "scale" | "mask" | "factors"> & { lse: Float32Array };
+
+/** A table of cells, the units as [first, last) of their tokens, one after another; the units that aren't shown. */
+interface DotTable {
+  heads: TileHead[];
+  reduce: "mean" | "max";
+  rows: Int32Array;
+  columns: Int32Array;
+  others?: Int32Array | null;
+  /** Whether each row is divided by what the shown units take. */
+  shares?: boolean;
+  /** Whether that has to be summed, since rows don't sum to 1. */
+  sums?: boolean;
+}
+
+type TokenRange = [first: number, last: number];
+
+/** Computes a head's weights between tokens, row by row: each, or the means of a grid of equal cells. */
+interface Weigher {
+  weights(head: TileHead, rows: TokenRange, columns: TokenRange): Float32Array;
+  grid(
+    head: TileHead, rows: TokenRange, columns: TokenRange, high: number, width: number,
+  ): Generator<void, Float32Array>;
+}
+
+/** Computes the dots of a tile, until it is told to stop. */
+type TileSource = (tile: Tile, signal: AbortSignal) => Promise<Float32Array>;
+
+/** The stored means of a layer: codes (H, R, C), and the largest mean of each head. */
+interface StoredMeans {
+  side: number;
+  shape: [heads: number, rows: number, columns: number];
+  codes: Uint16Array;
+  most: Float32Array;
+}
 
 /**
  * The parts of a matrix that depend on its weights: cells, lines, gutter and ruler are null until these are available.
@@ -60,6 +106,7 @@ interface Matrix {
   gutter: Gutter | null;
   ruler: Ruler | null;
   point(at: Cell | null, spoken?: boolean): void;
+  dotAt(at: Cell): { side: number; mean: number; stored: boolean } | null;
   pin(row: number): void;
   clip(column: number): void;
   zoom(factor: number, x?: number, y?: number): void;
@@ -84,7 +131,9 @@ type SceneLines = { rows: Axis & { at: number | null }; columns: Axis & { at: nu
 
 /** The result of drawing a frame. */
 interface Drawn {
-  state: "loading" | "far" | "slow" | "busy" | "done";
+  state: "loading" | "slow" | "busy" | "done";
+  /** The part of the visible tiles that are finished. */
+  share: number;
   level: number;
   colourMap: ColourMap | null;
   coarse: boolean;

@@ -63,10 +63,11 @@ export class AttentionMap {
     const { first: left, last: right } = this.keys[j];
     return this._over((head) => {
       const result = new Float64Array(last - first);
-      for (let i = first; i < last; i++) {
-        const { first: top, last: bottom } = this.queries[i];
-        for (let a = top; a < bottom; a++) {
-          for (let b = left; b < right; b++) result[i - first] += head.weight(a, b) / (bottom - top);
+      for (let b = left; b < right; b++) {
+        const tokens = head.column(b);
+        for (let i = first; i < last; i++) {
+          const { first: top, last: bottom } = this.queries[i];
+          for (let a = top; a < bottom; a++) result[i - first] += tokens[a] / (bottom - top);
         }
       }
       return result;

@@ -1,5 +1,6 @@
 // "What if": heads with another mask or without scaling: new weights from the same queries and keys.
 
+import { HostError } from "../host_error.js";
 import { Head } from "./head.js";
 
 const LONGEST = 1024; // tokens of a text whose whole map may be computed anew
@@ -27,7 +28,7 @@ export const changesOf = (state, trace) => {
 /** Whether a trace's attention can be changed: see `changesOf`. @type {(trace: Trace) => boolean} */
 export const changeable = (trace) => Math.max(trace.keys.length, trace.queries.length) <= LONGEST;
 
-/** A head whose queries may look at fewer keys, or whose scores aren't scaled. Each row is computed when it is read. */
+/** A head whose queries may look at fewer keys, or whose scores aren't scaled: normalised anew once it is read. */
 export class ChangedHead extends Head {
   /**
    * @param {Head} head
@@ -35,20 +36,17 @@ export class ChangedHead extends Head {
    * @param {Uint8Array} seen where queries may look, (N, M), with the changes
    */
   constructor(head, { scaled }, seen) {
-    const lse = new Float64Array(head.N).fill(NaN); // until it is computed
+    const { N, M, D, E, scale, factors, lse, stored, kernel } = head;
     /** @type {HeadMask} */
-    const mask = { kind: "bits", values: seen, shape: [head.N, head.M] };
-    super({ ...head, lse, mask, scale: scaled ? head.scale : 1 });
+    const mask = { kind: "bits", values: seen, shape: [N, M] };
+    super({ ...stored, N, M, D, E, lse, mask, factors, scale: scaled ? scale : 1 }, kernel);
+    /** @type {Float32Array | null} */
+    this.own = null;
   }
 
-  /** @param {number} i */
-  base(i) {
-    if (!Number.isNaN(this.lse[i])) return this.lse[i];
-    const scores = [];
-    for (let j = 0; j < this.M; j++) if (this.allowed(i, j)) scores.push(this.scale * this.score(i, j));
-    const top = scores.reduce((most, score) => Math.max(most, score), -Infinity);
-    const sum = scores.reduce((total, score) => total + Math.exp(score - top), 0);
-    return (this.lse[i] = scores.length ? top + Math.log(sum) : -Infinity);
+  get lse() {
+    const { N, M, D, scale, mask, stored: { q, k } } = this;
+    return (this.own ??= this.kernel?.attend({ H: 1, G: 1, N, M, D, E: 0, q, k, scale, mask }).lse ?? this._lse);
   }
 }
 
@@ -82,6 +80,7 @@ const kept = new WeakMap();
  * @type {(heads: Head[], changes: HeadChanges) => ChangedHead[]}
  */
 export const changed = (heads, changes) => {
+  if (!heads.every(({ kernel }) => kernel)) throw new HostError({ argument: "webassembly", message: "no kernel" });
   const key = JSON.stringify(changes);
   /** @type {Map<string, Uint8Array>} */
   const masks = new Map();

@@ -1,10 +1,13 @@
 // The client of a host of traces: heads, which it caches, pictures, and what is said of tokens' vectors.
 
+import { HostError } from "../host_error.js";
+import { pageKernel } from "../kernel/page_kernel.js";
 import { bytesOf, numbersOf, typed } from "./buffers.js";
 import { Head } from "./head.js";
 import { HostClient } from "./host_client.js";
 
 const KEPT = 256e6; // bytes of cached heads
+const ASKED = 1 << 22; // weights of a head that the host is asked for, where this page can't compute
 
 /** Sends requests about traces, and caches heads. */
 export class TraceClient extends HostClient {
@@ -82,6 +85,18 @@ export class TraceClient extends HostClient {
     }
   }
 
+  /**
+   * The means that a file has of the heads of a layer, for a long text.
+   * @param {Trace} trace
+   * @param {number} layer
+   * @returns {Promise<StoredMeans>}
+   */
+  async means(trace, layer) {
+    const { reply, buffers } = await this._asked({ kind: "pyramid", trace: trace.index, layer });
+    const shape = /** @type {StoredMeans["shape"]} */ (reply.shape);
+    return { side: trace.pyramid ?? 1, shape, codes: typed(Uint16Array, buffers[0]), most: typed(Float32Array, buffers[1]) };
+  }
+
   /** The numbers of a picture that the host makes, row by row. @param {PictureRequest} request */
   async picture(request) {
     const { buffers } = await this.ask({ kind: "picture", ...request });
@@ -138,20 +153,40 @@ export class TraceClient extends HostClient {
    * @param {number} head
    */
   async _fetched(trace, layer, head) {
-    const { reply, buffers } = await this.ask({ kind: "head", trace: trace.index, layer, head });
+    const [{ reply, buffers }, kernel] = await Promise.all([
+      this.ask({ kind: "head", trace: trace.index, layer, head }),
+      pageKernel().catch(() => null), // forbidden here: then the host computes
+    ]);
     const { scale, mask: { kind } } = trace.layers[layer];
     const sent = Object.fromEntries(reply.arrays.map((name, at) => [name, buffers[at]]));
-    /** @type {(name: string) => Float32Array} */
-    const numbers = (name) => numbersOf(reply.dtype, sent[name]);
+    /** @type {(name: string) => Stored} */
+    const numbers = (name) => typed(/** @type {any} */ (reply.dtype === "float16" ? Uint16Array : Float32Array), sent[name]);
+    const shape = /** @type {HeadShape} */ (reply.shape);
     /** @type {HeadMask} */
     const mask = { kind, shape: reply.mask_shape };
     if (sent.bounds) mask.values = typed(Int32Array, sent.bounds);
     if (sent.allowed) mask.values = bytesOf(sent.allowed);
-    return new Head({
-      ...(/** @type {HeadShape} */ (reply.shape)),
+    const arrays = {
+      ...shape,
       q: numbers("q"), k: numbers("k"), v: sent.v ? numbers("v") : null, lse: typed(Float32Array, sent.lse),
       scale, mask, factors: sent.factors ? typed(Float32Array, sent.factors) : null,
+    };
+    return new Head(kernel ? arrays : { ...arrays, weights: await this._weights(trace, layer, head, shape) }, kernel);
+  }
+
+  /**
+   * All weights of a head as the host computes them.
+   * @param {Trace} trace
+   * @param {number} layer
+   * @param {number} head
+   * @param {HeadShape} shape
+   */
+  async _weights(trace, layer, head, { N, M }) {
+    if (N * M > ASKED) throw new HostError({ argument: "webassembly", message: "too long without WebAssembly" });
+    const { buffers } = await this.ask({
+      kind: "weights", trace: trace.index, layer, head, queries: [0, N], keys: [0, M],
     });
+    return typed(Float32Array, buffers[0]);
   }
 
   _forget() {

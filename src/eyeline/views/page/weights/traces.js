@@ -79,6 +79,7 @@ export class Trace {
     this.distance = entry.distance;
     this.aside = entry.aside;
     this.picture = entry.picture;
+    this.pyramid = entry.pyramid ?? null;
     this.projections = entry.projections;
     this.vectors = entry.vectors;
     this.positions = entry.positions ?? null;

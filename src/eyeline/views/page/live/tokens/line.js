@@ -1,6 +1,6 @@
 // A tokenized text as the page's header has it, as Python's `of_tokens(...).entry()` in traces/tokenized_text.py.
 import { leftStripped } from "./places.js";
-import { grouped } from "./words.js";
+import { grouped } from "./splitting.js";
 
 /**
  * The entry of a tokenized text.

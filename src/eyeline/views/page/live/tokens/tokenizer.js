@@ -2,7 +2,7 @@
 import { pieceCutter } from "./pieces.js";
 import { loneSurrogate, placesOf, stripped } from "./places.js";
 import { quoted, refusedLetters, refusedPieces, TextRefused } from "./refusing.js";
-import { wordSplitter } from "./words.js";
+import { wordSplitter } from "./splitting.js";
 
 /**
  * A model's tokenizer.

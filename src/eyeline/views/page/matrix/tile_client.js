@@ -1,0 +1,116 @@
+// Tiles that the kernel's worker computes: it is told each head and each table once.
+
+import { isReweighted } from "../weights/attention_map.js";
+
+const KEPT = 160e6; // bytes of heads that the worker remembers
+const TABLES = 6; // that it remembers
+
+/** @type {(units: Unit[], shown: number[]) => Int32Array} */
+const spansOf = (units, shown) => {
+  const spans = new Int32Array(2 * shown.length);
+  shown.forEach((at, place) => {
+    spans[2 * place] = units[at].first;
+    spans[2 * place + 1] = units[at].last;
+  });
+  return spans;
+};
+
+/** An array without what lies beside it in its buffer, which would be copied too. @template {Numbered} T @param {T} array @returns {T} */
+const alone = (array) => /** @type {T} */ (array.byteLength === array.buffer.byteLength ? array : array.slice());
+
+/** @typedef {Float32Array | Float64Array | Uint16Array | Int32Array | Uint8Array} Numbered */
+
+/** Asks a kernel's worker for tiles. */
+export class TileClient {
+  /** @param {KernelClient} kernel */
+  constructor(kernel) {
+    this.kernel = kernel;
+    this.number = 0;
+    /** @type {Map<Head, { number: number, bytes: number }>} The heads that the worker knows, the latest used last. */
+    this.heads = new Map();
+    /** @type {number[]} */
+    this.tables = [];
+  }
+
+  /**
+   * Tell the worker a table of cells; returns its number.
+   * @param {Cells} cells
+   * @param {RowParts} parts
+   */
+  table({ attention, rows, columns, total }, { others }) {
+    const { heads, reduce, queries, keys } = attention;
+    const numbers = heads.map((head) => this._head(head));
+    const number = ++this.number;
+    const table = {
+      reduce, rows: spansOf(queries, rows), columns: spansOf(keys, columns), others: spansOf(keys, others),
+      shares: total !== null, sums: isReweighted(attention),
+    };
+    this._tell("matrix.table", { number, heads: numbers, table });
+    this.tables.push(number);
+    const forgotten = this.tables.splice(0, Math.max(this.tables.length - TABLES, 0));
+    this._tell("matrix.forget", { heads: this._old(new Set(heads)), tables: forgotten });
+    return number;
+  }
+
+  /**
+   * The means of the dots of a part of a table.
+   * @param {number} table
+   * @param {Sides} sides
+   * @param {number} level
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<Float32Array>}
+   */
+  async means(table, { top, left, bottom, right }, level, signal) {
+    const request = { table, sides: { top, left, bottom, right }, level };
+    return (await this.kernel.ask("matrix.tile", request, { signal })).means;
+  }
+
+  /**
+   * What units that aren't shown take of the rows [top, bottom) of a table.
+   * @param {number} table
+   * @param {number} top
+   * @param {number} bottom
+   * @returns {Promise<Float32Array>}
+   */
+  async aside(table, top, bottom) {
+    return (await this.kernel.ask("matrix.aside", { table, top, bottom })).aside;
+  }
+
+  /** The number of a head, of which the worker is told if it doesn't know it. @param {Head} head */
+  _head(head) {
+    const known = this.heads.get(head) ?? { number: ++this.number, bytes: 0 };
+    if (!known.bytes) {
+      const { q, k, N, M, D, scale, mask: { kind, values, shape }, factors } = head;
+      const lse = Float32Array.from({ length: N }, (_, i) => head.base(i));
+      const mask = { kind, shape, values: values && alone(values) };
+      const sent = { q: alone(q), k: alone(k), lse, N, M, D, scale, mask, factors: factors ? alone(factors) : null };
+      known.bytes = q.byteLength + k.byteLength + lse.byteLength + (values?.byteLength ?? 0);
+      this._tell("matrix.head", { number: known.number, head: sent });
+    }
+    this.heads.delete(head);
+    this.heads.set(head, known);
+    return known.number;
+  }
+
+  /** The numbers of heads beyond what the worker remembers, but for some. @param {Set<Head>} needed */
+  _old(needed) {
+    let bytes = 0;
+    const old = [];
+    for (const [head, known] of [...this.heads].reverse()) {
+      bytes += known.bytes;
+      if (bytes <= KEPT || needed.has(head)) continue;
+      this.heads.delete(head);
+      old.push(known.number);
+    }
+    return old;
+  }
+
+  /**
+   * Tell the worker something to which it has no answer; an error shows with the tiles.
+   * @param {string} job
+   * @param {object} request
+   */
+  _tell(job, request) {
+    this.kernel.ask(job, request).catch(() => {});
+  }
+}
