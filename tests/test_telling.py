@@ -158,3 +158,11 @@ def test_a_page_opens_at_the_telling_head(flies):
     named = Page([flies], {"head": 3}).header()
     assert (named["opening"], named["state"]["token"], named["state"]["head"]) == (None, None, 3)
     assert Page([record("time")]).header()["opening"] is None
+
+
+def test_weights_that_differ_by_rounding_alone_are_equal():
+    """A key word that is the whole text is looked at with a weight of 1 by every word and head, up to rounding."""
+    cross = record("12.11.2003", model="dates")[2]
+    assert len(cross.across.words) == 1
+    found = telling(cross)
+    assert (found.layer, found.head, found.token, found.key, found.weight, found.why) == (0, 0, 0, 0, 1, "across")

@@ -22,6 +22,9 @@ from eyeline.traces.tokenized_text import TokenizedText
 PLAIN = frozenset({"previous", "next", "same", "sink", "separator"})
 #: Only words among the first tokens look, so many: a page opens at the beginning of its text, and soon.
 SEARCHED = 512
+#: The decimals with which weights are compared, since another kernel rounds otherwise: a key word that is the whole
+#: text is looked at by every head with a weight of 1, and nobody should choose among them by the last bit.
+_DECIMALS = 6
 #: The sharpest weight on a word that isn't adjacent is taken if it is at least this part of the sharpest of all.
 _ENOUGH = 0.5
 
@@ -56,8 +59,9 @@ def telling(trace: Trace, token: int | None = None, *, layer: int | None = None)
     """Find the sharpest weight of one word on another among the heads of the last layers.
 
     The last third of the layers is searched, at least two. Heads that look at the previous, the next or the same token
-    and sinks (as `heads` labels them) are left out, and so are words that are set aside, and punctuation. Among equal
-    weights the first in the order of layers, heads, queries and keys is taken. Memory is linear in the tokens.
+    and sinks (as `heads` labels them) are left out, and so are words that are set aside, and punctuation. Among weights
+    that are equal to six decimals the first in the order of layers, heads, queries and keys is taken. Memory is linear
+    in the tokens.
 
     Args:
         trace: the trace.
@@ -86,6 +90,7 @@ def telling(trace: Trace, token: int | None = None, *, layer: int | None = None)
     for place in layers:
         telling_heads = np.array([PLAIN.isdisjoint(names) for names in kinds[place]])
         for block, weights in word_rows(trace, trace.layers[place], rows):
+            weights = weights.round(_DECIMALS)
             weights[..., ~looked_at] = 0
             for why, heads, candidates in _candidates(weights, block, telling_heads, trace.keys is None):
                 at = np.unravel_index(candidates.argmax(), candidates.shape)

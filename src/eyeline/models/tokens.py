@@ -135,7 +135,16 @@ def split(text: str) -> list[Span]:
     >>> [text[first:last] for first, last in split(text)]
     ["Don't", 'go', ',', 'naïve', '東', '京', '👍🏽', '!']
     """
-    return [match.span() for match in _WORD.finditer(text.translate(_KINDS))]
+    return [match.span() for match in _WORD.finditer(kinds(text))]
+
+
+def kinds(text: str) -> str:
+    """The kind of each character of a text in its words, a letter each; see `_kind`.
+
+    >>> kinds("Don't go!")
+    'lll.lsllp'
+    """
+    return text.translate(_KINDS)
 
 
 # The pattern of a word, on the kinds of its characters (see _kind).
