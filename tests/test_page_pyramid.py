@@ -124,16 +124,21 @@ def shown(opener, causal):
     return opener.page_of(Page([causal]))
 
 
-def again(shown, words: str) -> Matrix:
-    """The same page in another state."""
-    shown.evaluate("(words) => { location.hash = words; }", words)
-    shown.wait_for_function("(words) => location.hash.includes(words)", arg=words.split("&")[-1])
+def again(shown, box: str) -> Matrix:
+    """The same page with another part in sight."""
+    top = shown.locator(".matrix-place").inner_text()
+    shown.evaluate("(words) => { location.hash = words; }", f"view=matrix&box={box}")
+    shown.wait_for_function("(top) => document.querySelector('.matrix-place').textContent !== top", arg=top)
     return Matrix(shown)
 
 
-def visible(means: np.ndarray, at: int, side: int) -> float:
-    """The mean of a square on the diagonal over the pairs that a causal mask leaves."""
-    return float(means[at, at] * side * side / (side * (side + 1) / 2))
+def pointed(matrix: Matrix, across: float, down: float) -> tuple[dict[str, str], list[int]]:
+    """What is said of a cell at parts of the canvas, once its row was read; and which it is."""
+    box = matrix.canvas.bounding_box()
+    matrix.page.mouse.move(box["x"] + across * box["width"], box["y"] + down * box["height"])
+    matrix.page.locator(".readout .largest").wait_for()
+    said = matrix.said
+    return said, [int(said[name].split("\n")[1]) - 1 for name in ("query", "key")]
 
 
 def test_the_whole_is_made_of_stored_means_alone(shown, causal):
@@ -143,36 +148,25 @@ def test_the_whole_is_made_of_stored_means_alone(shown, causal):
     side = int(re.search(r"mean of (\d+) ×", shown.locator(".matrix-legend").inner_text())[1])
     assert side >= SIDE
     exact = means_of(causal.layers[0].weights[0], side)
-    x, y, _ = matrix.spot()
-    box = matrix.canvas.bounding_box()
-    pixels = (box["height"] - (y - box["y"])) / LENGTH
-    for row, column in [(40, 3), (100, 60), (200, 200)]:
-        shown.mouse.move(x + (column + 0.5) * side * pixels, y + (row + 0.55) * side * pixels)
-        shown.locator(".readout .mean").wait_for()
-        said = matrix.said
-        place = [int(said[name].split("\n")[1]) - 1 for name in ("query", "key")]
-        if place[1] > place[0]:
-            continue
-        cell = [at // side for at in place]
-        mean = visible(exact, cell[0], side) if cell[0] == cell[1] else exact[tuple(cell)]
+    for across, down in [(0.3, 0.9), (0.5, 0.7)]:
+        said, (query, key) = pointed(matrix, across, down)
+        assert key < query - side
         text = said[f"mean of {side} × {side} cells, as stored"]
         assert text.startswith("≈ ")
-        assert float(text[2:-1]) / 100 == pytest.approx(mean, rel=0.06)  # in two digits
-        weight = causal.weights(0, 0, place[0], place[1])[0, 0]
+        assert float(text[2:-1]) / 100 == pytest.approx(exact[query // side, key // side], rel=0.06)  # in two digits
+        weight = causal.weights(0, 0, query, key)[0, 0]
         assert float(said["weight"].replace("−", "-")) == pytest.approx(weight, abs=1e-6)
 
 
 def test_a_row_says_its_largest_weights_and_its_entropy(shown, causal):
-    matrix = again(shown, "view=matrix&box=3000,2000,4000,3000")
-    matrix.at(3500, 2500)
-    shown.locator(".readout .entropy").wait_for()
-    said = matrix.said
-    row = int(said["query"].split("\n")[1]) - 1
+    matrix = again(shown, "3000,2000,4000,3000")
+    said, (row, _) = pointed(matrix, 0.5, 0.5)
     seen = causal.layers[0].observe([TopK(5), Entropy()])
     entropy = float(said["entropy of the row"].removesuffix(" nats"))
     assert entropy == pytest.approx(seen.entropy[0, 0, row], abs=1e-4)
     keys = re.findall(r"w(\d+) ", said["this row looks most at"])
     assert [int(key) for key in keys] == seen.top_k.keys[0, 0, row].tolist()
+    matrix.press("ArrowDown")  # screen readers are told at once
     live = shown.locator("[aria-live=polite]").inner_text()
     assert "entropy of the row" in live
     assert "mean of" in live
@@ -180,11 +174,10 @@ def test_a_row_says_its_largest_weights_and_its_entropy(shown, causal):
 
 @pytest.mark.parametrize("box", [(4000, 3000, 4300, 3300), (8000, 8000, 8300, 8300)])
 def test_every_weight_of_a_region_is_the_librarys(shown, causal, box):
-    again(shown, "view=matrix&box=" + ",".join(map(str, box)))
-    rows = json.loads(taken(shown, "json"))["rows"]
-    top, left = (int(rows[0][0].split()[0]), 0)
-    columns = json.loads(taken(shown, "json"))["columns"][1:]
-    left = int(columns[0].split()[0])
+    again(shown, ",".join(map(str, box)))
+    table = json.loads(taken(shown, "json"))
+    rows, columns = table["rows"], table["columns"][1:]
+    top, left = int(rows[0][0].split()[0]), int(columns[0].split()[0])
     found = np.array([[np.nan if one is None else one for one in row[1:]] for row in rows], np.float64)
     bottom, right = top + len(rows), left + len(columns)
     expected = causal.weights(0, 0, slice(top, bottom), slice(left, right))
@@ -194,10 +187,10 @@ def test_every_weight_of_a_region_is_the_librarys(shown, causal, box):
 
 
 def test_what_is_computed_are_the_tiles_in_sight(shown):
-    matrix = again(shown, "view=matrix&box=5000,1000,5200,1200")
+    matrix = again(shown, "5000,1000,5200,1200")
     before = int(matrix.canvas.get_attribute("data-tiles"))
     place = [int(number) for number in re.findall(r"\d+", matrix.place)][:4]
-    matrix = again(shown, "view=matrix&box=5000,2000,5200,2200")
+    matrix = again(shown, "5000,2000,5200,2200")
     top, bottom, left, right = [int(number) for number in re.findall(r"\d+", matrix.place)][:4]
     assert place[:2] == [top, bottom]
     tiles = ((bottom - 1) // 256 - (top - 1) // 256 + 1) * ((right - 1) // 256 - (left - 1) // 256 + 1)
@@ -209,7 +202,6 @@ def test_other_masks_and_heads_are_shown_too(opener, mask, heads):
     trace = long(mask, heads)
     words = "head=mean box=4000,3900,4100,4000" if heads > 1 else "box=4000,3900,4100,4000"
     matrix = Matrix(opener.page_of(Page([trace]), half=True, words=words))
-    said = matrix.at(4050, 3950)
-    place = [int(said[name].split("\n")[1]) - 1 for name in ("query", "key")]
+    said, place = pointed(matrix, 0.7, 0.6)
     weight = np.mean([trace.weights(0, head, *place)[0, 0] for head in range(heads)])
     assert float(said["weight"].replace("−", "-")) == pytest.approx(weight, abs=2e-4)  # the file is in float16
