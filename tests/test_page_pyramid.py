@@ -1,4 +1,4 @@
-"""The means that a file holds of a long text: equal to `Pooled` within their stated error, and shown until weights are."""
+"""The means that a file holds of a long text: those of `Pooled` within their error, and shown until weights are."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_means_are_those_of_the_weights_within_the_stated_error(mask, tokens):
 
 @given(st.lists(st.floats(0, 1, width=32), min_size=1, max_size=40), st.floats(2**-40, 1))
 def test_a_coded_mean_is_within_its_error_or_next_to_nothing(numbers, factor):
-    means = factor * np.array(numbers)[None, None]
+    means = (factor * np.array(numbers)).astype(np.float32)[None, None]
     found = coded(means)
     small = means <= found.most * 2 ** (-(LARGEST - 0.5) / STEPS) * (1 + 1e-5)
     assert (np.abs(found.means - means)[~small] <= 1.01 * ERROR * means[~small]).all()

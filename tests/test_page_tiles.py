@@ -1,4 +1,4 @@
-"""The numbers of a matrix's tiles, as the page's worker computes them: equal to the library's; asked for once, and cancelled."""
+"""The numbers of a matrix's tiles, from the page's worker: the library's; asked for once, and cancelled."""
 
 from __future__ import annotations
 
@@ -163,8 +163,8 @@ def test_bits_hide_what_they_hide(room):
     q = np.random.default_rng(0).standard_normal((N, 4)).astype(np.float32)
     weights = np.where(BITS, np.exp(q @ q.T), 0)
     head = {
-        "q": q.ravel().tolist(), "k": q.ravel().tolist(), "lse": np.log(weights.sum(1)).tolist(), "N": N, "M": N, "D": 4,
-        "scale": 1, "factors": None,
+        "q": q.ravel().tolist(), "k": q.ravel().tolist(), "lse": np.log(weights.sum(1)).tolist(), "N": N, "M": N,
+        "D": 4, "scale": 1, "factors": None,
         "mask": {"kind": "bits", "values": BITS.astype(int).ravel().tolist(), "shape": [N, N]},
     }  # fmt: skip
     room.evaluate("(head) => given(8, head)", head)
@@ -197,8 +197,8 @@ def test_a_cancelled_tile_ends_and_others_are_answered(room):
           const rows = Array.from({ length: 2 * count }, (_, at) => (at >> 1) + (at & 1));
           await told(5, [7], { rows, columns: rows, others: [], reduce: "mean", shares: false, sums: false });
           const ending = new AbortController();
-          const whole = ask("matrix.tile", { table: 5, sides: { top: 0, left: 0, bottom: count, right: count }, level: 4 },
-            { signal: ending.signal }).then(() => "done", (error) => error.name);
+          const sides = { top: 0, left: 0, bottom: count, right: count };
+          const whole = ask("matrix.tile", { table: 5, sides, level: 4 }, { signal: ending.signal }).then(() => "done", (error) => error.name);
           const [small] = await Promise.all([tile(5, [0, 0, 4, 4], 0), setTimeout(() => ending.abort(), 0)]);
           return [await whole, small.length, (await tile(5, [0, 0, 8, 8], 0)).length];
         }""",
