@@ -198,7 +198,8 @@ def test_a_cancelled_tile_ends_and_others_are_answered(room):
           await told(5, [7], { rows, columns: rows, others: [], reduce: "mean", shares: false, sums: false });
           const ending = new AbortController();
           const sides = { top: 0, left: 0, bottom: count, right: count };
-          const whole = ask("matrix.tile", { table: 5, sides, level: 4 }, { signal: ending.signal }).then(() => "done", (error) => error.name);
+          const whole = ask("matrix.tile", { table: 5, sides, level: 4 }, { signal: ending.signal })
+            .then(() => "done", (error) => error.name);
           const [small] = await Promise.all([tile(5, [0, 0, 4, 4], 0), setTimeout(() => ending.abort(), 0)]);
           return [await whole, small.length, (await tile(5, [0, 0, 8, 8], 0)).length];
         }""",
