@@ -119,7 +119,7 @@ def test_nothing_runs_but_the_scripts_of_the_policy(sentence):
 def test_the_file_holds_the_page_and_its_style(sentence):
     blocks = Blocks(page_file(sentence))
     module = joined("hosts/text_file.js")
-    for prefix in ("editing", "sources.", "keys.overview.off", "lesson.", "matters."):
+    for prefix in ("editing", "typing.", "sources.", "keys.overview.off", "lesson.", "matters."):
         assert f'\n"{prefix}' in module
         module = without_texts(module, prefix)
     assert blocks.bytes("module").decode() == bare(module)
