@@ -151,7 +151,7 @@ interface EncoderStack {
   config: LiveConfig;
   layers: EncoderLayer[];
   share: Share;
-  partner: Partner | null;
+  partner?: Partner | null;
 }
 type Room = import("../live/model/placing.js").Room;
 type Tensors = import("../live/model/tensors.js").Tensors;

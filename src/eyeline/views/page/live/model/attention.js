@@ -75,7 +75,7 @@ export class Attention {
    * @param {Call} call
    */
   across(x, context, both, call) {
-    if (!this.keyValue) throw new Error("attention must be made for two texts, got one for its own; say so when it is made");
+    if (!this.keyValue) throw new Error("attention must be made across texts, got one of a text alone; say so");
     const { kernel } = this.room;
     const width = this.heads * this.headDim;
     const rows = { ...call.work.projected, columns: width };
@@ -116,7 +116,10 @@ export const masksOf = (edits, mask) => (edits?.masks?.some(Boolean) ? edits.mas
 const copied = (kernel, { rows: { at, rows, stride }, first }, H, D) =>
   headsOf(kernel.floats(at, (rows * stride) / 4), rows, stride / 4, first, H, D);
 
-/** Multiply a head's outputs by its gate. @type {(output: Float32Array, gate: number | Float32Array, first: number, N: number, D: number) => void} */
+/**
+ * Multiply a head's outputs, which begin at `first`, by its gate.
+ * @type {(output: Float32Array, gate: number | Float32Array, first: number, N: number, D: number) => void}
+ */
 const multiply = (output, gate, first, N, D) => {
   for (let token = 0; token < N; token++) {
     const by = typeof gate === "number" ? gate : gate[token];

@@ -1,6 +1,6 @@
 // A model's config.json, read: an encoder of the BERT family, or Eyeline's encoder-decoder.
 
-/** By config.json's names, the kernel's; as in Python's models/activations.py. @type {Record<string, ActivationName>} */
+/** The kernel's names by config.json's: Python's models/activations.py. @type {Record<string, ActivationName>} */
 const ACTIVATIONS = {
   gelu: "gelu", gelu_new: "gelu_tanh", gelu_pytorch_tanh: "gelu_tanh", relu: "relu", silu: "silu",
 };

@@ -87,6 +87,7 @@ export const readLayer = (parts, number) => {
     query: `${own}.query`, key: `${own}.key`, value: `${own}.value`,
     output: `${name}.attention.output.dense`, norm: `${name}.attention.output.LayerNorm`,
   });
-  const feedForward = parts.feedForward(`${name}.intermediate.dense`, `${name}.output.dense`, `${name}.output.LayerNorm`);
+  const output = `${name}.output`;
+  const feedForward = parts.feedForward(`${name}.intermediate.dense`, `${output}.dense`, `${output}.LayerNorm`);
   return new EncoderLayer(attention, feedForward);
 };

@@ -10,6 +10,49 @@ const LETTERS = "letters.weight";
 /** @type {HeadMask} */
 const CAUSAL = { kind: "causal" };
 
+/** A layer that looks at its own text, then at the encoder's, then feeds forward. */
+class DecoderLayer {
+  /** @param {Attention} own @param {Attention} cross @param {FeedForward} feedForward */
+  constructor(own, cross, feedForward) {
+    this.own = own;
+    this.cross = cross;
+    this.feedForward = feedForward;
+  }
+
+  /**
+   * Over rows x, in place.
+   * @param {Placed} x
+   * @param {Placed} context the encoder's rows
+   * @param {Float32Array} keysX their numbers
+   * @param {Placed} both memory for their keys and values
+   * @param {Call} own
+   * @param {Call} across
+   */
+  async over(x, context, keysX, both, own, across) {
+    const attended = await this.own.over(x, own);
+    const between = this.own.room.numbers(x).slice();
+    const crossed = await this.cross.across(x, context, both, across);
+    await this.feedForward.over(x, own);
+    if (!attended || !crossed) throw new Error("a decoder's layers must be kept, got none; say keep in its calls");
+    return { own: attended, cross: { ...crossed, x: between, keysX } };
+  }
+}
+
+/** The place of the largest number, the first of several. @type {(numbers: Float32Array) => number} */
+const largest = (numbers) => numbers.reduce((best, number, at) => (number > numbers[best] ? at : best), 0);
+
+/**
+ * The positions' vectors, (positions, width): of each angle its sine, then its cosine; the angles grow by 1 to 1/10000
+ * radians a position. Source: Vaswani et al. (2017), section 3.5.
+ * @type {(positions: number, width: number) => Float32Array}
+ */
+const sinusoids = (positions, width) =>
+  Float32Array.from({ length: positions * width }, (_, at) => {
+    const column = at % width;
+    const angle = Math.floor(at / width) * 10_000 ** (-(column - (column % 2)) / width);
+    return column % 2 ? Math.cos(angle) : Math.sin(angle);
+  });
+
 /** The whole model, its weights in the kernel's memory. */
 export class EncoderDecoder {
   /**
@@ -24,7 +67,6 @@ export class EncoderDecoder {
     this.config = config;
     this.weights = weights;
     this.room = new Room(kernel);
-    this.partner = null; // it is small
     this.share = wholeOf(config);
     this.parts = new Parts(this.room, weights, config, this.share);
     const { width, positions, vocabulary } = config;
@@ -103,7 +145,8 @@ export class EncoderDecoder {
       await breath();
       const step = await this._step(inputs, context, edits);
       const next = given ? given[inputs.length - 1] : step.likeliest;
-      const written = { decoder: step.decoder, cross: step.cross, inputs: [...inputs], written: [...inputs.slice(1), next] };
+      const { decoder, cross } = step;
+      const written = { decoder, cross, inputs: [...inputs], written: [...inputs.slice(1), next] };
       told?.(written);
       if (next === end || inputs.length === mostWritten) return { encoder, ...written };
       inputs.push(next);
@@ -117,7 +160,7 @@ export class EncoderDecoder {
    * @param {EditsOfLayer} [edits]
    */
   async _step(ids, context, edits) {
-    const { kernel, config: { width, layers, headDim, vocabulary } } = this;
+    const { kernel, config: { width, headDim, vocabulary } } = this;
     const [N, M] = [ids.length, context.length / width];
     const embedded = this.embed(ids);
     /** @type {LiveRun} */
@@ -145,45 +188,3 @@ export class EncoderDecoder {
     }
   }
 }
-
-/** A layer that looks at its own text, then at the encoder's, then feeds forward. */
-class DecoderLayer {
-  /** @param {Attention} own @param {Attention} cross @param {FeedForward} feedForward */
-  constructor(own, cross, feedForward) {
-    this.own = own;
-    this.cross = cross;
-    this.feedForward = feedForward;
-  }
-
-  /**
-   * Over rows x, in place.
-   * @param {Placed} x
-   * @param {Placed} context the encoder's rows
-   * @param {Float32Array} keysX their numbers
-   * @param {Placed} both memory for their keys and values
-   * @param {Call} own
-   * @param {Call} across
-   */
-  async over(x, context, keysX, both, own, across) {
-    const attended = await this.own.over(x, own);
-    const between = this.own.room.numbers(x).slice();
-    const crossed = await this.cross.across(x, context, both, across);
-    await this.feedForward.over(x, own);
-    return { own: attended, cross: { ...crossed, x: between, keysX } };
-  }
-}
-
-/** The place of the largest number, the first of several. @type {(numbers: Float32Array) => number} */
-const largest = (numbers) => numbers.reduce((best, number, at) => (number > numbers[best] ? at : best), 0);
-
-/**
- * The positions' vectors, (positions, width): of each angle its sine, then its cosine; the angles grow by 1 to 1/10000
- * radians a position. Source: Vaswani et al. (2017), section 3.5.
- * @type {(positions: number, width: number) => Float32Array}
- */
-const sinusoids = (positions, width) =>
-  Float32Array.from({ length: positions * width }, (_, at) => {
-    const column = at % width;
-    const angle = Math.floor(at / width) * 10_000 ** (-(column - (column % 2)) / width);
-    return column % 2 ? Math.cos(angle) : Math.sin(angle);
-  });

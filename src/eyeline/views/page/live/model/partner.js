@@ -9,7 +9,10 @@ import { Room } from "./placing.js";
 import { buffersOf, editsOf, halvesOf, joinedLayers } from "./shares.js";
 import { Tensors } from "./tensors.js";
 
-/** What all layers of a run have in common. @typedef {{ first: number, keep: boolean, ask: AttendCall["ask"], mask: HeadMask, scale: number }} Settings */
+/**
+ * What all layers of a run have in common; `first` is the first that is run.
+ * @typedef {{ first: number, keep: boolean, ask: AttendCall["ask"], mask: HeadMask, scale: number }} Settings
+ */
 
 /** The messages of a port, one after the other, each awaited. */
 class Inbox {
@@ -29,14 +32,26 @@ class Inbox {
   }
 
   /** @returns {Promise<any>} */
+  _coming() {
+    return new Promise((done) => {
+      this._wanted = done;
+    });
+  }
+
+  /** The next message; throws what went wrong with the other. @returns {Promise<any>} */
   async next() {
-    const message = this._come.length ? this._come.shift() : await new Promise((done) => (this._wanted = done));
+    const message = this._come.length ? this._come.shift() : await this._coming();
     if (message.error) throw new Error(message.error);
     return message;
   }
 }
 
-/** Swaps rows with the other worker. @param {Inbox} inbox @param {Room} room @param {Placed} rows memory for the other's */
+/**
+ * Swaps rows with the other worker.
+ * @param {Inbox} inbox
+ * @param {Room} room
+ * @param {Placed} rows memory for the other's
+ */
 const swapping = (inbox, room, rows) => async (/** @type {Placed} */ x) => {
   const numbers = room.numbers(x).slice();
   inbox.port.postMessage({ numbers }, [numbers.buffer]);
@@ -89,23 +104,6 @@ export class Partner {
   }
 }
 
-/** The other worker: reads its half of the weights, then takes part in runs. @type {(kernel: Kernel, port: MessagePort) => void} */
-export const servePartner = (kernel, port) => {
-  /** @type {Half | null} */
-  let half = null;
-  port.onmessage = ({ data, ports }) => {
-    try {
-      if (data.run) half?.run(data.run, ports[0]);
-      else {
-        half = new Half(kernel, readConfig(data.config), new Tensors(data.tensors));
-        port.postMessage({ ready: true });
-      }
-    } catch (error) {
-      port.postMessage({ error: String(error) });
-    }
-  };
-};
-
 /** The second half of a model's layers. */
 class Half {
   /** @param {Kernel} kernel @param {LiveConfig} config @param {Tensors} weights */
@@ -142,3 +140,23 @@ class Half {
     }
   }
 }
+
+/**
+ * The other worker: reads its half of the weights, then takes part in runs.
+ * @type {(kernel: Kernel, port: MessagePort) => void}
+ */
+export const servePartner = (kernel, port) => {
+  /** @type {Half | null} */
+  let half = null;
+  port.onmessage = ({ data, ports }) => {
+    try {
+      if (data.run) half?.run(data.run, ports[0]);
+      else {
+        half = new Half(kernel, readConfig(data.config), new Tensors(data.tensors));
+        port.postMessage({ ready: true });
+      }
+    } catch (error) {
+      port.postMessage({ error: String(error) });
+    }
+  };
+};

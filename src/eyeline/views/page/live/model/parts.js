@@ -3,76 +3,6 @@
 /** Part of a matrix, and whether its bias is wanted. @typedef {{ rows?: Span, columns?: Span, bias?: boolean }} Cut */
 /** @typedef {[first: number, last: number]} Span */
 
-/** Reads a model's parts: all of them, or a share. */
-export class Parts {
-  /**
-   * @param {Room} room where they stay
-   * @param {Tensors} tensors
-   * @param {LiveConfig} config
-   * @param {Share} share
-   */
-  constructor(room, tensors, config, share) {
-    this.room = room;
-    this.tensors = tensors;
-    this.config = config;
-    this.share = share;
-  }
-
-  /**
-   * Linear layers of the same inputs as one: name.weight and name.bias of each, whose outputs follow one another.
-   * @param {string[]} names
-   * @param {[outputs: number, inputs: number]} shape of each
-   * @param {Cut} cut what of each is wanted; all of it if nothing is said
-   */
-  linear(names, shape, { rows = [0, shape[0]], columns = [0, shape[1]], bias = true } = {}) {
-    const biases = names.map((name) => this.tensors.vector(`${name}.bias`, shape[0]).subarray(...rows));
-    const weights = names.map((name) => `${name}.weight`);
-    return this._packed(weights, shape, rows, columns, bias ? joined(biases) : null);
-  }
-
-  /** A matrix without a bias. @param {string} name @param {[rows: number, columns: number]} shape */
-  matrix(name, shape) {
-    return this._packed([name], shape, [0, shape[0]], [0, shape[1]], null);
-  }
-
-  /** The norm name.weight, name.bias. @param {string} name */
-  norm(name) {
-    const { width, epsilon } = this.config;
-    /** @type {(part: string) => Placed} */
-    const placed = (part) => this.room.put(this.tensors.vector(`${name}.${part}`, width), width);
-    return new Norm(this.room.kernel, placed("weight"), placed("bias"), epsilon);
-  }
-
-  /** @param {string} inner @param {string} output @param {string} norm their names */
-  feedForward(inner, output, norm) {
-    const { width, innerWidth } = this.config;
-    const { units, residual } = this.share;
-    const widening = this.linear([inner], [innerWidth, width], { rows: units });
-    const narrowing = this.linear([output], [width, innerWidth], { columns: units, bias: residual });
-    return new FeedForward(this, widening, narrowing, this.norm(norm));
-  }
-
-  /**
-   * @param {string[]} names
-   * @param {[outputs: number, inputs: number]} shape of each
-   * @param {Span} rows
-   * @param {Span} columns
-   * @param {Float32Array | null} bias
-   */
-  _packed(names, shape, rows, columns, bias) {
-    const { tensors, room: { kernel } } = this;
-    const [outputs, inputs] = [names.length * (rows[1] - rows[0]), columns[1] - columns[0]];
-    const stored = names.map((name) => tensors.stored(name, shape));
-    const wholes = stored.flatMap(({ int8 }) => (int8 ? [cut(int8.subarray(rows[0] * shape[1], rows[1] * shape[1]), shape[1], columns)] : []));
-    if (wholes.length === names.length) {
-      const scales = stored.map((one) => scalesOf(one).subarray(...rows));
-      return kernel.packInt8(joined(wholes), joined(scales), outputs, inputs, bias);
-    }
-    const wide = names.map((name) => cut(tensors.matrix(name, shape, ...rows), shape[1], columns));
-    return kernel.pack(joined(wide), outputs, inputs, bias);
-  }
-}
-
 /** A layer norm. Source: Ba et al., "Layer Normalization" (2016). */
 export class Norm {
   /** @param {Kernel} kernel @param {Placed} weight @param {Placed} bias @param {number} epsilon */
@@ -144,3 +74,74 @@ const joined = (arrays) => {
   }
   return result;
 };
+
+/** Reads a model's parts: all of them, or a share. */
+export class Parts {
+  /**
+   * @param {Room} room where they stay
+   * @param {Tensors} tensors
+   * @param {LiveConfig} config
+   * @param {Share} share
+   */
+  constructor(room, tensors, config, share) {
+    this.room = room;
+    this.tensors = tensors;
+    this.config = config;
+    this.share = share;
+  }
+
+  /**
+   * Linear layers of the same inputs as one: name.weight and name.bias of each, whose outputs follow one another.
+   * @param {string[]} names
+   * @param {[outputs: number, inputs: number]} shape of each
+   * @param {Cut} cut what of each is wanted; all of it if nothing is said
+   */
+  linear(names, shape, { rows = [0, shape[0]], columns = [0, shape[1]], bias = true } = {}) {
+    const biases = names.map((name) => this.tensors.vector(`${name}.bias`, shape[0]).subarray(...rows));
+    const weights = names.map((name) => `${name}.weight`);
+    return this._packed(weights, shape, rows, columns, bias ? joined(biases) : null);
+  }
+
+  /** A matrix without a bias. @param {string} name @param {[rows: number, columns: number]} shape */
+  matrix(name, shape) {
+    return this._packed([name], shape, [0, shape[0]], [0, shape[1]], null);
+  }
+
+  /** The norm name.weight, name.bias. @param {string} name */
+  norm(name) {
+    const { width, epsilon } = this.config;
+    /** @type {(part: string) => Placed} */
+    const placed = (part) => this.room.put(this.tensors.vector(`${name}.${part}`, width), width);
+    return new Norm(this.room.kernel, placed("weight"), placed("bias"), epsilon);
+  }
+
+  /** @param {string} inner @param {string} output @param {string} norm their names */
+  feedForward(inner, output, norm) {
+    const { width, innerWidth } = this.config;
+    const { units, residual } = this.share;
+    const widening = this.linear([inner], [innerWidth, width], { rows: units });
+    const narrowing = this.linear([output], [width, innerWidth], { columns: units, bias: residual });
+    return new FeedForward(this, widening, narrowing, this.norm(norm));
+  }
+
+  /**
+   * @param {string[]} names
+   * @param {[outputs: number, inputs: number]} shape of each
+   * @param {Span} rows
+   * @param {Span} columns
+   * @param {Float32Array | null} bias
+   */
+  _packed(names, shape, rows, columns, bias) {
+    const { tensors, room: { kernel } } = this;
+    const [outputs, inputs] = [names.length * (rows[1] - rows[0]), columns[1] - columns[0]];
+    const stored = names.map((name) => tensors.stored(name, shape));
+    const [first, last] = rows.map((row) => row * shape[1]);
+    const wholes = stored.flatMap(({ int8 }) => (int8 ? [cut(int8.subarray(first, last), shape[1], columns)] : []));
+    if (wholes.length === names.length) {
+      const scales = stored.map((one) => scalesOf(one).subarray(...rows));
+      return kernel.packInt8(joined(wholes), joined(scales), outputs, inputs, bias);
+    }
+    const wide = names.map((name) => cut(tensors.matrix(name, shape, ...rows), shape[1], columns));
+    return kernel.pack(joined(wide), outputs, inputs, bias);
+  }
+}

@@ -65,7 +65,10 @@ export const headsOf = (numbers, N, width, first, H, D) => {
   return result;
 };
 
-/** Heads' numbers, (H, N, D), side by side: (N, H·D). @type {(heads: Float32Array, into: Float32Array, H: number, N: number, D: number) => void} */
+/**
+ * Heads' numbers, (H, N, D), side by side: (N, H·D).
+ * @type {(heads: Float32Array, into: Float32Array, H: number, N: number, D: number) => void}
+ */
 export const joinHeads = (heads, into, H, N, D) => {
   for (let head = 0, from = 0; head < H; head++) {
     for (let token = 0; token < N; token++) {

@@ -7,7 +7,7 @@ import { editsOf } from "./shares.js";
 
 const BREATH = 10; // milliseconds between two breaths of a job
 
-/** What is to be awaited between two parts of a job: throws `Cancelled` once it is to stop. @param {Followed} options */
+/** What is awaited between two parts of a job: throws `Cancelled` once it is to stop. @param {Followed} options */
 export const following = ({ cancelled, breathe }) => {
   let last = performance.now();
   return async () => {

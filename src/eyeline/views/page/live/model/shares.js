@@ -43,8 +43,9 @@ export const editsOf = (edits, { heads: [first, last] }, H, N, M) => {
  */
 export const joinedLayers = (one, other) => {
   const seen = joinedArrays(one.seen, other.seen);
-  const { q, k, v, lse } = joinedArrays(one, other);
-  return { ...one, q, k, v, lse, output: seen.output, seen: { ...seen, lse, pairs: one.seen.pairs + other.seen.pairs } };
+  const { q, k, v } = joinedArrays(one, other);
+  seen.pairs += other.seen.pairs;
+  return { ...one, q, k, v, lse: seen.lse, output: seen.output, seen };
 };
 
 /**
@@ -68,8 +69,8 @@ const joinedArrays = (one, other) => {
   return Object.fromEntries(both);
 };
 
-/** The buffers of a layer's arrays, each once. @type {(layer: LiveLayer) => ArrayBuffer[]} */
+/** The buffers of a layer's arrays, each once. @type {(layer: LiveLayer) => Transferable[]} */
 export const buffersOf = ({ q, k, v, seen }) => {
   const arrays = [q, k, v, ...Object.values(seen).filter((value) => ArrayBuffer.isView(value))];
-  return [...new Set(arrays.map(({ buffer }) => buffer))];
+  return [...new Set(arrays.map(({ buffer }) => /** @type {ArrayBuffer} */ (buffer)))];
 };

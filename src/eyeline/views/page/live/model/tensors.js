@@ -20,7 +20,8 @@ export class Tensors {
     const numbers = found.int8 ?? found.float16 ?? found.float32;
     const wanted = shape ?? found.shape;
     if (`${found.shape}` !== `${wanted}` || numbers?.length !== wanted.reduce((product, size) => product * size, 1)) {
-      throw new Error(`${name} must have shape ${wanted.join(" × ")}, got ${found.shape.join(" × ")}; make the file again`);
+      const [right, wrong] = [wanted, found.shape].map((sizes) => sizes.join(" × "));
+      throw new Error(`${name} must have shape ${right}, got ${wrong}; make the file again`);
     }
     if (found.int8 && ![1, found.shape[0]].includes(found.scales?.length ?? 0)) {
       throw new Error(`${name} must have a scale for each row, got ${found.scales?.length ?? 0}; make the file again`);
