@@ -2,6 +2,7 @@
 
 import { HostError } from "../host_error.js";
 import { askOf, traceOf } from "./answers/tracing.js";
+import { namesOf } from "./editing/written.js";
 import { lineEntry } from "./tokens/line.js";
 import { TextRefused } from "./tokens/refusing.js";
 
@@ -16,7 +17,7 @@ const named = (first, { mask = null, scale = null, said = [] }) => {
   const changes = [
     ...(mask ? [mask] : []),
     ...(scale === null ? [] : [scale === 1 ? "without ÷ √d" : `scale ${scale}`]),
-    ...said,
+    ...namesOf(said),
   ];
   if (first === "as trained") return changes.join(", ") || first;
   return [first, ...changes].join(", ");
