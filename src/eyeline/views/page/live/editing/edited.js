@@ -39,21 +39,22 @@ export const answerEdited = async (kernel, session, request, turn) => {
   const sites = { layers: ofKind, heads };
   const edits = editsOf(request.edits).map((edit) => (several && !edit.kind ? { ...edit, kind: before.kind } : edit));
   check(edits, sites);
-  const words = edits.map(wordsOf);
-  const part = partOf(before, several);
-  const { text, ids } = entries[number - part].queries;
+  const first = number - partOf(before, several);
+  const placed = edits.map((edit) => {
+    const { queries, keys } = linesOf(entries, first, several, edit.kind);
+    return { ...edit, queries: found(edit.queries, queries, "queries"), keys: found(edit.keys, keys, "keys") };
+  });
+  const said = placed.map(wordsOf);
+  const part = number - first;
+  const { text, ids } = entries[first].queries;
   const is = (/** @type {TraceEntry} */ one, /** @type {number} */ at) =>
-    one.model.name === before.model.name && one.kind === before.kind && String(one.edits ?? []) === String(words) &&
+    one.model.name === before.model.name && one.kind === before.kind && String(one.edits ?? []) === String(said) &&
     String(entries[at - part]?.queries.ids) === String(ids);
   let made = entries.findIndex(is);
   if (made < 0) {
-    const placed = edits.map((edit) => {
-      const lines = linesOf(entries, number - part, several, edit.kind);
-      return { ...edit, queries: found(edit.queries, lines.queries, "queries"), keys: found(edit.keys, lines.keys, "keys") };
-    });
     const { cancelled, breathe } = turn;
-    const run = await runText(kernel, source, text, { edits: lowered(placed, sites), said: words, cancelled, breathe });
-    made = session.add(run) + part;
+    const options = { edits: lowered(placed, sites), said, called: edits.map(wordsOf), cancelled, breathe };
+    made = session.add(await runText(kernel, source, text, options)) + part;
   }
   const known = whole(request, "known", 0, entries.length);
   return { reply: { made, entries: entries.slice(known) }, buffers: [] };

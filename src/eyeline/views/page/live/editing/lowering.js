@@ -53,7 +53,7 @@ const masksOf = (cuts, causal, N, M) => {
   const masks = new Map([...seen].map(([key, rows]) => {
     const values = new Int32Array(2 * N * count).fill(M);
     rows.forEach((runs, i) => values.set(runs, 2 * i * count));
-    return [key, /** @type {HeadMask} */ ({ kind: "bounds", shape: [N, count], values })];
+    return [key, /** @type {HeadMask} */ ({ kind: "bounds", shape: [N, count, 2], values })];
   }));
   return keys.map((key) => /** @type {HeadMask} */ (masks.get(key)));
 };
