@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import fcntl
 import os
 from pathlib import Path
@@ -21,6 +22,7 @@ _NOTING = """(() => {
   window.answers = [];
   Worker.prototype.postMessage = function (message, transfer) {
     if (message.job) {
+      window.worker = this;
       asked.set(message.id, { job: message.job, request: message.request });
       if (!this.noting) this.addEventListener("message", ({ data }) => {
         const about = asked.get(data.id);
@@ -42,6 +44,23 @@ _NUMBERS = """([kind, wanted]) => window.answers
     const whole = new Uint8Array(one.buffer ?? one, one.byteOffset ?? 0, one.byteLength);
     return Array.from(whole.length % 4 ? [] : new Float32Array(whole.slice().buffer));
   })]).at(-1)"""
+
+
+#: Asks the page's worker beside the page: its reply and the arrays in base64.
+_ASKED = """(request) => new Promise((done) => {
+  const id = (window.lastAsked = (window.lastAsked ?? 1e6) + 1);
+  const text = (one) => {
+    const bytes = new Uint8Array(one.buffer ?? one, one.byteOffset ?? 0, one.byteLength);
+    return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+  };
+  const hear = ({ data }) => {
+    if (data.id !== id || !(data.reply || data.error)) return;
+    window.worker.removeEventListener("message", hear);
+    done(data.error ? [{ error: data.error }, []] : [data.reply.reply, data.reply.buffers.map(text)]);
+  };
+  window.worker.addEventListener("message", hear);
+  window.worker.postMessage({ id, job: "answer", request: { id, ...request } });
+})"""
 
 
 def built(folder: Path) -> Path:
@@ -101,6 +120,11 @@ class LivePage:
         """The worker's last reply to a request, and its arrays of float32."""
         reply, buffers = self.page.evaluate(_NUMBERS, [kind, wanted])
         return reply, [np.array(one, np.float32) for one in buffers]
+
+    def ask(self, **request: Any) -> tuple[dict[str, Any], list[bytes]]:
+        """The worker's reply to a request of the page, and the bytes of its arrays; its error, if it refuses."""
+        reply, buffers = self.page.evaluate(_ASKED, request)
+        return reply, [base64.b64decode(one) for one in buffers]
 
     def close(self) -> None:
         """Leave it, and fail if it did what it must not."""
