@@ -1,5 +1,5 @@
-"""The numbers of a live page: what its worker makes of a typed text, and what every view shows of it, against `record` with
-the same rounded weights."""
+"""The numbers of a live page: what its worker makes of a typed text and answers about it, against `record` with the
+same rounded weights."""
 
 from __future__ import annotations
 
