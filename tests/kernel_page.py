@@ -10,7 +10,14 @@ from eyeline.views.page.compression import deflated
 from eyeline.views.page.markup import block, document
 
 #: The modules whose exports the page has as `room`.
-MODULES = ("kernel/client.js", "kernel/jobs.js", "kernel/kernel.js", "kernel/memory.js", "kernel/page_kernel.js")
+MODULES = (
+    "kernel/client.js",
+    "kernel/jobs.js",
+    "kernel/kernel.js",
+    "kernel/memory.js",
+    "kernel/module.js",
+    "kernel/page_kernel.js",
+)
 
 
 def kernel_page(path: Path, policy: tuple[str, str] | None = None) -> Path:

@@ -32,11 +32,11 @@ _NOTING = """(() => {
   };
 })();"""
 
-_DONE = """([job, wanted]) => window.answers.filter((one) => one.job === job
+_DONE = """([job, wanted]) => window.answers.filter((one) => one.job === job && one.reply
   && Object.entries(wanted).every(([name, value]) => one.request[name] === value)).length"""
 
 _NUMBERS = """([kind, wanted]) => window.answers
-  .filter(({ job, request }) => job === "answer" && request.kind === kind
+  .filter(({ job, request, reply }) => job === "answer" && reply && request.kind === kind
     && Object.entries(wanted).every(([name, value]) => request[name] === value))
   .map(({ reply: { reply, buffers } }) => [reply, buffers.map((one) => {
     const whole = new Uint8Array(one.buffer ?? one, one.byteOffset ?? 0, one.byteLength);

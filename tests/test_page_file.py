@@ -19,7 +19,7 @@ from eyeline.models import load
 from eyeline.traces import Trace, TraceError, record
 from eyeline.views.page import Page
 from eyeline.views.page.file import page_file
-from eyeline.views.page.joining import HERE, MAIN, SURVEY, bare, joined, style, without_texts
+from eyeline.views.page.joining import HERE, MAIN, SURVEY, WORKER, bare, joined, joined_worker, style, without_texts
 from eyeline.views.viewing import view
 
 TEXT = "time flies like an arrow"
@@ -118,7 +118,7 @@ def test_nothing_runs_but_the_scripts_of_the_policy(sentence):
 
 def test_the_file_holds_the_page_and_its_style(sentence):
     blocks = Blocks(page_file(sentence))
-    module = joined("hosts/file.js")
+    module = joined("hosts/text_file.js")
     for prefix in ("editing", "typing.", "sources.", "keys.overview.off", "lesson.", "matters."):
         assert f'\n"{prefix}' in module
         module = without_texts(module, prefix)
@@ -126,7 +126,7 @@ def test_the_file_holds_the_page_and_its_style(sentence):
     assert blocks.bytes("style").decode() == style()
     header = sentence.header()
     header["can"] |= {"picture": False, "edit": []}
-    header["traces"][0]["picture"] = None
+    header["traces"][0] |= {"picture": None, "pyramid": None}
     assert blocks.header == header
 
 
@@ -318,11 +318,19 @@ def test_modules_of_different_folders_may_have_one_name(folder):
 
 def test_every_module_is_reached():
     modules = {path.relative_to(HERE).as_posix(): path.read_text("utf-8") for path in HERE.rglob("*.js")}
-    hosts = [name for name, text in modules.items() if "export const start = " in text]
+    begins = {name for name, text in modules.items() if "export const start = " in text}
+    workers = {name for name in begins if name.endswith("/worker.js")}
+    hosts = begins - workers
+    assert workers == {WORKER, "live/worker.js"}
     assert sorted(hosts) == [
-        f"hosts/{name}.js" for name in ("effects_file", "file", "notebook_rooms", "server", "survey_server")
+        f"hosts/{name}.js"
+        for name in ("effects_file", "file", "live", "notebook_rooms", "server", "survey_server", "text_file")
     ]
     reached = set()
+    for worker in workers:
+        names = re.findall(r"^const __([\w$]+)=\(\(\)=>\{$", joined_worker(worker), re.MULTILINE)
+        reached |= {f"{name.replace('$', '/')}.js" for name in names}
+    assert not any(name.startswith("hosts/") for name in reached - {"hosts/unpacking.js"})  # no page is in a worker
     for host, entry in itertools.product(hosts, (MAIN, SURVEY)):
         names = re.findall(r"^const __([\w$]+) = \(\(\) => \{$", joined(host, entry=entry), re.MULTILINE)
         found = {f"{name.replace('$', '/')}.js" for name in names}

@@ -156,9 +156,9 @@ PICTURE = {**HEAD, "kind": "picture", "queries": [0, 7], "keys": [0, 7], "rows":
         ({**HEAD, "id": "1"}, "id", "id must be a number, got '1'"),
         ({**HEAD, "id": math.nan}, "id", "id must be a number, got nan"),
         (
-            {**HEAD, "kind": "weights"},
+            {**HEAD, "kind": "masses"},
             "kind",
-            "kind must be one of changes, edited, effects, head, .*, got 'weights'",
+            "kind must be one of changes, edited, effects, head, .*, got 'masses'",
         ),
         ({**HEAD, "kind": ["head"]}, "kind", "kind must be one of"),
         ({**HEAD, "trace": 1}, "trace", "trace must be a whole number from 0 to 0, got 1"),

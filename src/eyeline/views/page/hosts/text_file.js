@@ -20,7 +20,10 @@ export const showText = async (main, rooms, modelOf) => {
   } catch {
     const picture = still();
     const lang = ownLanguage(navigator.language ?? "en");
-    picture?.before(element("p", { class: "eyeline-forbidden", role: "alert", lang }, worded(lang, "kernel.forbidden")));
+    const reason = element("p", { role: "alert", lang }, worded(lang, "kernel.forbidden"));
+    const given = picture?.querySelector("section > p:last-of-type"); // that no script runs
+    if (given) given.replaceWith(reason);
+    else picture?.append(reason);
     if (picture) picture.hidden = false;
     return null;
   }

@@ -4,7 +4,7 @@
 import { HostError } from "../host_error.js";
 import { Kernel } from "./kernel.js";
 import { compiledModule } from "./module.js";
-import { Cancelled, runner } from "./serving.js";
+import { Cancelled, crossing, runner } from "./serving.js";
 import { WORKER } from "./worker_text.js";
 
 /** @typedef {{ done: (reply: any) => void, fail: (error: Error) => void, told: (progress: any) => void }} Waiting */
@@ -139,7 +139,7 @@ export class KernelClient {
         }
         jobs.ask(id, job, request, (progress) => this._heard({ id, progress })).then(
           ({ transfer: _, ...reply } = {}) => this._heard({ id, reply }),
-          (error) => this.waiting.get(id)?.fail(error),
+          (error) => this._heard({ id, error: crossing(error) }),
         );
       },
       end: () => {},
