@@ -49,12 +49,12 @@ export class LiveSession {
    * @param {Kernel} kernel
    * @param {number} number
    * @param {TokenizerData | PiecesData} data its tokenizer's
-   * @param {Followed} followed
+   * @param {Followed & { partner?: MessagePort }} options
    */
-  async ready(kernel, number, data, followed) {
+  async ready(kernel, number, data, options) {
     const stored = this.stored[number];
     const { name, config } = stored.entry;
-    const model = await loadModel(kernel, { name, config, tensors: stored.tensors(), tokenizer: data }, followed);
+    const model = await loadModel(kernel, { name, config, tensors: stored.tensors(), tokenizer: data }, options);
     this.sources.set(name, { model, tokenizer: data, reader: tokenizer(data) });
   }
 
