@@ -2,7 +2,6 @@
 
 import { createEditing } from "../editing/editing.js";
 import { HostError } from "../host_error.js";
-import { KernelClient } from "../kernel/client.js";
 import { JOBS } from "../kernel/jobs.js";
 import { liveJobs } from "../live/live_jobs.js";
 import { createMatters } from "../matters/matters.js";
@@ -51,7 +50,6 @@ class LiveModel extends FileModel {
     const { live, kernel, header } = this;
     const left = live.models.map(({ pieces }) => pieces.length);
     await kernel.ask("begin", { live, entries: header.traces });
-    const partners = live.models.map(({ config }) => (config.model_type === "bert" ? this._partner() : null));
     for await (const { model, ...piece } of piecesOf(live, (read) => this.reading(read))) {
       const transfer = typeof piece.data === "string" ? [] : [piece.data.buffer];
       await kernel.ask("piece", { model, ...piece }, { transfer }).catch((error) => {
@@ -60,25 +58,9 @@ class LiveModel extends FileModel {
       left[model] -= 1;
       if (left[model]) continue;
       const tokenizer = await opened(await textOf(`tokenizer-${model}`)).json();
-      const partner = await partners[model];
-      await kernel.ask("ready", { model, tokenizer, partner }, { transfer: partner ? [partner] : [] });
+      await kernel.ask("ready", { model, tokenizer });
       this.ready.set(live.models[model].name, Promise.resolve());
     }
-  }
-
-  /**
-   * A port to a second worker, which computes half of an encoder's layers; undefined where there are no workers, or is
-   * one processor alone.
-   * @returns {Promise<MessagePort | undefined>}
-   */
-  async _partner() {
-    if (!this.kernel.apart || navigator.hardwareConcurrency < 2) return undefined;
-    const second = new KernelClient(liveJobs());
-    await second.open();
-    if (!second.apart) return undefined;
-    const { port1, port2 } = new MessageChannel();
-    await second.ask("partner", { port: port2 }, { transfer: [port2] });
-    return port1;
   }
 
   /** Whether the file holds the reply to a request. @param {HostRequest} request */

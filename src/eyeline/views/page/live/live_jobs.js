@@ -3,11 +3,8 @@
 import { HostError } from "../host_error.js";
 import { decoded } from "../hosts/unpacking.js";
 import { openingOf } from "./answers/telling.js";
-import { servePartner } from "./model/partner.js";
 import { LiveSession } from "./session.js";
 import { runText } from "./text_runs.js";
-
-/** @typedef {{ model: number, tokenizer: TokenizerData | PiecesData, partner?: MessagePort }} ReadyRequest */
 
 /** The jobs, over a session of their own. @returns {Jobs} */
 export const liveJobs = () => {
@@ -25,18 +22,8 @@ export const liveJobs = () => {
     }
   };
 
-  /**
-   * All pieces of a model are there; `partner` leads to a worker that serves as one.
-   * @type {(kernel: Kernel, request: ReadyRequest, turn: Turn) => Promise<void>}
-   */
-  const ready = (kernel, { model, tokenizer, partner: port }, { breathe }) =>
-    session.ready(kernel, model, tokenizer, { breathe, partner: port });
-
-  /**
-   * Compute half of an encoder's layers for the worker at the port's other end.
-   * @type {(kernel: Kernel, request: { port: MessagePort }) => Promise<void>}
-   */
-  const partner = async (kernel, { port }) => servePartner(kernel, port);
+  /** All pieces of a model are there. @type {(kernel: Kernel, request: { model: number, tokenizer: TokenizerData | PiecesData }, turn: Turn) => Promise<void>} */
+  const ready = (kernel, { model, tokenizer }, { breathe }) => session.ready(kernel, model, tokenizer, { breathe });
 
   /** Run a text. @type {(kernel: Kernel, request: RunRequest, turn: Turn) => Promise<object>} */
   const run = async (kernel, { text = "", model, mask, scale, draft }, { cancelled, breathe, told }) => {
@@ -52,5 +39,5 @@ export const liveJobs = () => {
     return { reply, buffers, transfer: buffers };
   };
 
-  return { begin, piece, ready, partner, run, answer };
+  return { begin, piece, ready, run, answer };
 };

@@ -49,12 +49,12 @@ export class LiveSession {
    * @param {Kernel} kernel
    * @param {number} number
    * @param {TokenizerData | PiecesData} data its tokenizer's
-   * @param {Followed & { partner?: MessagePort }} options
+   * @param {Followed} followed
    */
-  async ready(kernel, number, data, options) {
+  async ready(kernel, number, data, followed) {
     const stored = this.stored[number];
     const { name, config } = stored.entry;
-    const model = await loadModel(kernel, { name, config, tensors: stored.tensors(), tokenizer: data }, options);
+    const model = await loadModel(kernel, { name, config, tensors: stored.tensors(), tokenizer: data }, followed);
     this.sources.set(name, { model, tokenizer: data, reader: tokenizer(data) });
   }
 
