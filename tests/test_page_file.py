@@ -336,7 +336,8 @@ def test_every_module_is_reached():
         found = {f"{name.replace('$', '/')}.js" for name in names}
         assert not any(name.startswith("survey/") for name in found) or entry == SURVEY
         reached |= found
-    assert reached == set(modules) - {"hosts/notebook.js"}  # which stands alone, and asks the kernel for the others
+    # The notebook's loader stands alone, and asks the kernel for the others.
+    assert reached == set(modules) - {"hosts/notebook.js"}
 
 
 def test_nothing_of_another_place_is_named_in_the_page():

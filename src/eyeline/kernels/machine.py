@@ -46,9 +46,16 @@ class Target:
 #: 16, which also hides the latency of a multiply-add.
 TILES = {512: (2, 4, (4, 2, 1)), 256: (2, 3, (3, 2, 1)), 128: (2, 3, (3, 2, 1))}
 
-#: WebAssembly of 32-bit addresses with vectors, as every browser has had it since 2023.
+#: WebAssembly of 32-bit addresses with vectors, as every browser has had it since 2023. Its tiles of scores have one
+#: sum per vector (`webassembly_tiles`).
 WEBASSEMBLY = Target(
-    "generic", "+simd128,+bulk-memory,+sign-ext,+nontrapping-fptoint", "wasm32-unknown-unknown", 128, *TILES[128]
+    "generic",
+    "+simd128,+bulk-memory,+sign-ext,+nontrapping-fptoint",
+    "wasm32-unknown-unknown",
+    bits=128,
+    vectors=2,
+    rows=4,
+    added_rows=(3, 2, 1),
 )
 
 

@@ -18,19 +18,21 @@ from numba.extending import intrinsic
 from eyeline.kernels.compiled.call_records import Half
 from eyeline.kernels.compiled.half_precision import widen_bfloat16, widen_float16
 from eyeline.kernels.compiled.memory import prefetch
-from eyeline.kernels.compiled.phi_nodes import come_from, phis
-from eyeline.kernels.compiled.simd import I16, I64, fma_value, pointer, splat_value
+from eyeline.kernels.compiled.phi_nodes import come_from, phis, repeated
+from eyeline.kernels.compiled.simd import I16, I64, fma_value, for_webassembly, pointer, splat_value
 
 FLOAT = ir.FloatType()
 #: How far ahead weights are fetched, in bytes: about a block of inputs of one panel.
 AHEAD = 1 << 15
+#: The number of columns in a round in WebAssembly, where the addresses' arithmetic costs as much as a column's.
+TOGETHER = 4
 
 
-def _load_weights(builder, address, lanes, stored):
-    """`lanes` weights of the stored type at an address, as float32."""
+def _load_weights(builder, address, offset, lanes, stored):
+    """`lanes` weights of the stored type, `offset` bytes after an address, as float32."""
     if stored == Half.NOT:
-        return builder.load(pointer(builder, address, ir.VectorType(FLOAT, lanes)), align=4)
-    bits = builder.load(pointer(builder, address, ir.VectorType(I16, lanes)), align=2)
+        return builder.load(pointer(builder, address, ir.VectorType(FLOAT, lanes), offset), align=4)
+    bits = builder.load(pointer(builder, address, ir.VectorType(I16, lanes), offset), align=2)
     return widen_float16(builder, bits) if stored == Half.FLOAT16 else widen_bfloat16(builder, bits)
 
 
@@ -49,40 +51,48 @@ def product_tile(lanes: int, vectors: int, rows: int, stored: Half):
     def products(builder, table, offset, run, segment, jump, weights, n):
         at = [builder.load(pointer(builder, table, I64, 8 * r)) for r in range(rows)]
 
-        def step(offset, weights, sums):
-            """One column of x times one line of weights, added to the sums."""
+        def step(offset, weights, sums, number=0):
+            """One column of x times one line of weights, added to the sums; `number` columns on."""
             ws = [
-                _load_weights(builder, builder.add(weights, I64(w * lanes * size)), lanes, stored)
+                _load_weights(builder, weights, (number * line + w * lanes) * size, lanes, stored)
                 for w in range(vectors)
             ]
-            for b in range(0, line * size, 64):
-                prefetch(builder, weights, b + AHEAD)
-            xs = [builder.load(pointer(builder, builder.add(a, offset), FLOAT), align=4) for a in at]
+            if not for_webassembly(builder):
+                for b in range(0, line * size, 64):
+                    prefetch(builder, weights, b + AHEAD)
+            xs = [builder.load(pointer(builder, builder.add(a, offset), FLOAT, 4 * number), align=4) for a in at]
             spread = [splat_value(builder, x, lanes) for x in xs]
             return [fma_value(builder, spread[r], ws[w], s) for (r, w), s in zip(places, sums, strict=True)]
 
+        def columns(state, count, at_once):
+            """`count` columns that lie side by side, `at_once` in a round; returns what the state is then."""
+
+            def round_(state):
+                offset, weights, *sums = state
+                for number in range(at_once):
+                    sums = step(offset, weights, sums, number)
+                onward = I64(4 * at_once), I64(at_once * line * size)
+                return [*map(builder.add, (offset, weights), onward), *sums]
+
+            return repeated(builder, builder.sdiv(count, I64(at_once)), state, round_)
+
         start = builder.block
-        names = ("segment", "product", "segment.end", "product.done")
-        segments, loop, ended, done = (builder.append_basic_block(name) for name in names)
+        names = ("segment", "product.done")
+        segments, done = (builder.append_basic_block(name) for name in names)
         builder.cbranch(builder.icmp_signed(">", n, I64(0)), segments, done)
 
         builder.position_at_end(segments)
         state = phis(builder, [n, run, offset, weights, *[zero] * len(places)], start)
-        left, run, offset, weights, *sums = state
+        left, run, *at_now = state
         steps = builder.select(builder.icmp_signed("<", run, left), run, left)
-        builder.branch(loop)
-
-        builder.position_at_end(loop)
-        inner = phis(builder, [steps, offset, weights, *sums], segments)
-        to_go, offset, weights, *sums = inner
-        sums = step(offset, weights, sums)
-        to_go = builder.sub(to_go, I64(1))
-        offset, weights = builder.add(offset, I64(4)), builder.add(weights, I64(line * size))
-        come_from(loop, inner, [to_go, offset, weights, *sums])
-        builder.cbranch(builder.icmp_signed(">", to_go, I64(0)), loop, ended)
-
-        builder.position_at_end(ended)
+        if for_webassembly(builder) and stored == Half.NOT:
+            at_now = columns(at_now, steps, TOGETHER)
+            at_now = columns(at_now, builder.srem(steps, I64(TOGETHER)), 1)
+        else:
+            at_now = columns(at_now, steps, 1)
+        offset, weights, *sums = at_now
         left = builder.sub(left, steps)
+        ended = builder.block
         come_from(ended, state, [left, segment, builder.add(offset, jump), weights, *sums])
         builder.cbranch(builder.icmp_signed(">", left, I64(0)), segments, done)
 

@@ -35,6 +35,12 @@ class VecModel(models.PrimitiveModel):
 
 def pointer(builder, address, target, offset=0):
     """An address (intp) as a pointer to `target`, `offset` bytes on."""
+    if for_webassembly(builder):
+        # Addresses have 32 bits here, and what is added to a pointer, unlike to a number, becomes a part of the load.
+        if address.type == I64:
+            address = builder.trunc(address, I32)
+        at = builder.inttoptr(address, I8.as_pointer())
+        return builder.bitcast(builder.gep(at, [I32(offset)], inbounds=True), target.as_pointer())
     if offset:
         address = builder.add(address, I64(offset))
     return builder.inttoptr(address, target.as_pointer())

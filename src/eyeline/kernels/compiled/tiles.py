@@ -18,8 +18,9 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from eyeline.kernels.compiled import webassembly_tiles
 from eyeline.kernels.compiled.phi_nodes import come_from, phis
-from eyeline.kernels.compiled.simd import ELEMENTS, I64, fma_value, maximum_value, pointer, splat_value
+from eyeline.kernels.compiled.simd import ELEMENTS, I64, fma_value, for_webassembly, maximum_value, pointer, splat_value
 
 
 def _row_addresses(builder, a, stride, rows, last_row=None):
@@ -163,12 +164,20 @@ def scores_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int, r
     vector = ir.VectorType(llvm, lanes)
     stride = lanes * size
 
+    def products_of(builder, addresses, row_stride, column_stride, b, n):
+        if for_webassembly(builder):
+            strides = row_stride, column_stride
+            return webassembly_tiles.products(
+                builder, llvm, lanes, vectors, addresses, *strides, b, line * stride, n, along_rows=True
+            )
+        return _products(builder, llvm, lanes, vectors, addresses, column_stride, b, I64(line * stride), n)
+
     @intrinsic
     def tile(typingctx, a, row_stride, column_stride, last_row, b, n, c, maxima):
         def codegen(context, builder, signature, args):
             a, row_stride, column_stride, last_row, b, n, c, maxima = args
             addresses = _row_addresses(builder, a, row_stride, rows, last_row)
-            products = _products(builder, llvm, lanes, vectors, addresses, column_stride, b, I64(line * stride), n)
+            products = products_of(builder, addresses, row_stride, column_stride, b, n)
             lines = [pointer(builder, maxima, vector, w * stride) for w in range(vectors)]
             highest = [builder.load(at, align=size) for at in lines]
             for number, product in enumerate(products):
@@ -196,14 +205,22 @@ def rescaled_tile(dtype: type[np.floating], lanes: int, line: int, vectors: int,
     vector = ir.VectorType(llvm, lanes)
     stride = lanes * size
     # AVX-512 has 32 registers, AVX2 16.
-    products_of = _products if stride == 64 else _products_in_turn
+    native = _products if stride == 64 else _products_in_turn
+
+    def products_of(builder, addresses, row_stride, column_stride, b, n):
+        if for_webassembly(builder):
+            strides = row_stride, column_stride
+            return webassembly_tiles.products(
+                builder, llvm, lanes, vectors, addresses, *strides, b, line * stride, n, along_rows=False
+            )
+        return native(builder, llvm, lanes, vectors, addresses, column_stride, b, I64(line * stride), n)
 
     @intrinsic
     def tile(typingctx, a, row_stride, column_stride, b, n, c, alpha):
         def codegen(context, builder, signature, args):
             a, row_stride, column_stride, b, n, c, alpha = args
             addresses = _row_addresses(builder, a, row_stride, rows)
-            products = products_of(builder, llvm, lanes, vectors, addresses, column_stride, b, I64(line * stride), n)
+            products = products_of(builder, addresses, row_stride, column_stride, b, n)
             factors = [builder.load(pointer(builder, alpha, vector, w * stride), align=size) for w in range(vectors)]
             for number, product in enumerate(products):
                 r, w = divmod(number, vectors)

@@ -90,7 +90,8 @@ def page_parts(
         header["traces"][number] |= {"values": kept, "projections": entries(projected, number)}
         if _drawn_by_page(trace):
             header["traces"][number]["picture"] = None
-        header["traces"][number]["pyramid"] = side_of(trace)
+        if (side := side_of(trace)) is not None:
+            header["traces"][number]["pyramid"] = side
         contents["traces"].append(_add(data, number, trace, half, kept))
     for request in [
         *page.stored,

@@ -35,7 +35,7 @@ export class Dots {
     this.causal = this.plain && heads.every((head) => head.mask.kind === "causal");
     this.known = this.open || this.causal; // whether it is known without looking how many cells of a dot are open
     /** Whether the kernel can make means itself. */
-    this.gridded = this.plain && this.known && !this.largest && !shares && !heads.some((head) => head.factors);
+    this.gridded = weigher.grid !== undefined && this.plain && this.known && !this.largest && !shares && !heads.some((head) => head.factors);
     this.oneMask = heads.every((head) => head.mask.kind === mask.kind && head.mask.values === mask.values);
   }
 
@@ -77,7 +77,7 @@ export class Dots {
     const [high, width] = [(b - a) / side, (d - c) / side];
     const sums = new Float64Array(high * width);
     for (const head of this.causal && b <= c ? [] : heads) {
-      const means = yield* weigher.grid(head, [a, b], [c, d], high, width);
+      const means = yield* /** @type {Required<Weigher>} */ (weigher).grid(head, [a, b], [c, d], high, width);
       for (let at = 0; at < sums.length; at++) sums[at] += (means[at] * side * side) / heads.length;
     }
     return this._means(sums, null, sides, side);

@@ -263,12 +263,12 @@ export const createMatrix = (page) => {
     },
     async numbers() {
       const { cells, lines, grey, parts } = matrix;
-      const { compute } = renderer;
-      if (!cells || !lines || !parts || !compute) throw new Error(page.say("loading"));
+      const { dots } = renderer;
+      if (!cells || !lines || !parts || !dots) throw new Error(page.say("loading"));
       const { top, left, bottom, right } = viewport.seen;
       const [width, { rows, columns }] = [right - left, lines];
       if ((bottom - top) * width > TABLE) throw new Error(page.say("matrix.many"));
-      const block = await compute({ top, left, bottom, right }, 0);
+      const block = await dots.means({ top, left, bottom, right }, 0);
       /** A unit as a table names it, its index from 0. @type {(of: Axis, at: number) => string} */
       const named = (of, at) => `${of.units[at].index} ${of.labels[at]}`;
       return {

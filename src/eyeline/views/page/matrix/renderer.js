@@ -48,10 +48,8 @@ export class Renderer {
     this.tiles = null;
     /** @type {TileClient | null} */
     this.client = null;
-    /** @type {((tile: Sides, level: number, signal?: AbortSignal) => Promise<Float32Array>) | null} */
-    this.compute = null;
-    /** @type {((top: number, bottom: number) => Promise<Float32Array>) | null} */
-    this.aside = null;
+    /** @type {DotSource | null} What computes these cells; null while their numbers aren't there. */
+    this.dots = null;
     /** @type {Pyramid | null} */
     this.pyramid = null;
     /** @type {{ trace: Trace, found: Promise<Pictures> } | null} */
@@ -82,14 +80,10 @@ export class Renderer {
     this.pyramid = stored && recorded ? this._pyramid(cells, stored) : null;
     /** @type {TileSource | null} */
     let source = null;
-    if (!cells.waiting) {
-      this.client ??= new TileClient(page.kernel);
-      const { client } = this;
-      const table = client.table(cells, parts);
-      this.compute = (sides, level, signal) => client.means(table, sides, level, signal);
-      this.aside = (top, bottom) => client.aside(table, top, bottom);
-      source = (tile, signal) => client.means(table, tile, tile.level, signal);
-    }
+    this.client ??= new TileClient(page.kernel);
+    this.dots = cells.waiting ? null : this.client.table(cells, parts);
+    const { dots } = this;
+    if (dots) source = (tile, signal) => dots.means(tile, tile.level, signal);
     const far = cells.effort * cells.rows.length * cells.columns.length > HOSTS;
     const asks = !cells.waiting && recorded && far && page.header.can?.picture;
     if (asks) source = hostTiles(page, [state.trace, state.layer, state.head], cells);
@@ -178,7 +172,9 @@ export class Renderer {
   /** Ask for what the grey column lacks; returns whether it has all. @param {RowParts} parts */
   _beside(parts) {
     const { grey, viewport: { seen } } = this.matrix;
-    return !grey || !this.aside || parts.request(seen.top, seen.bottom, this.aside, () => this.schedule());
+    const { dots } = this;
+    if (!grey || !dots) return true;
+    return parts.request(seen.top, seen.bottom, (top, bottom) => dots.aside(top, bottom), () => this.schedule());
   }
 
   /** The tiles of stored means under those that are missing. @param {Tiles} tiles */

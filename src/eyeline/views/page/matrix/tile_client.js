@@ -1,6 +1,7 @@
 // Tiles that the kernel's worker computes: it is told each head and each table once.
 
 import { isReweighted } from "../weights/attention_map.js";
+import { HostWeights } from "./host_weights.js";
 
 const KEPT = 160e6; // bytes of heads that the worker remembers
 const TABLES = 6; // that it remembers
@@ -33,54 +34,38 @@ export class TileClient {
   }
 
   /**
-   * Tell the worker a table of cells; returns its number.
+   * What computes the dots of a table of cells, of which the worker is told.
    * @param {Cells} cells
    * @param {RowParts} parts
+   * @returns {DotSource}
    */
   table({ attention, rows, columns, total }, { others }) {
     const { heads, reduce, queries, keys } = attention;
-    const numbers = heads.map((head) => this._head(head));
-    const number = ++this.number;
     const table = {
       reduce, rows: spansOf(queries, rows), columns: spansOf(keys, columns), others: spansOf(keys, others),
       shares: total !== null, sums: isReweighted(attention),
     };
+    if (heads.some((head) => !head.kernel)) return new HostWeights(table, heads);
+    const numbers = heads.map((head) => this._head(head));
+    const number = ++this.number;
     this._tell("matrix.table", { number, heads: numbers, table });
     this.tables.push(number);
     const forgotten = this.tables.splice(0, Math.max(this.tables.length - TABLES, 0));
     this._tell("matrix.forget", { heads: this._old(new Set(heads)), tables: forgotten });
-    return number;
-  }
-
-  /**
-   * The means of the dots of a part of a table.
-   * @param {number} table
-   * @param {Sides} sides
-   * @param {number} level
-   * @param {AbortSignal} [signal]
-   * @returns {Promise<Float32Array>}
-   */
-  async means(table, { top, left, bottom, right }, level, signal) {
-    const request = { table, sides: { top, left, bottom, right }, level };
-    return (await this.kernel.ask("matrix.tile", request, { signal })).means;
-  }
-
-  /**
-   * What units that aren't shown take of the rows [top, bottom) of a table.
-   * @param {number} table
-   * @param {number} top
-   * @param {number} bottom
-   * @returns {Promise<Float32Array>}
-   */
-  async aside(table, top, bottom) {
-    return (await this.kernel.ask("matrix.aside", { table, top, bottom })).aside;
+    return {
+      means: async ({ top, left, bottom, right }, level, signal) => {
+        const request = { table: number, sides: { top, left, bottom, right }, level };
+        return (await this.kernel.ask("matrix.tile", request, { signal })).means;
+      },
+      aside: async (top, bottom) => (await this.kernel.ask("matrix.aside", { table: number, top, bottom })).aside,
+    };
   }
 
   /** The number of a head, of which the worker is told if it doesn't know it. @param {Head} head */
   _head(head) {
     const known = this.heads.get(head) ?? { number: ++this.number, bytes: 0 };
     if (!known.bytes) {
-      const { q, k, N, M, D, scale, mask: { kind, values, shape }, factors } = head;
+      const { stored: { q, k }, N, M, D, scale, mask: { kind, values, shape }, factors } = head;
       const lse = Float32Array.from({ length: N }, (_, i) => head.base(i));
       const mask = { kind, shape, values: values && alone(values) };
       const sent = { q: alone(q), k: alone(k), lse, N, M, D, scale, mask, factors: factors ? alone(factors) : null };

@@ -53,7 +53,11 @@ interface Sides {
 }
 
 /** A head as a worker computes its tiles from it. */
-type TileHead = Pick<Head, "q" | "k" | "N" | "M" | "D" | "scale" | "mask" | "factors"> & { lse: Float32Array };
+type TileHead = Pick<Head, "N" | "M" | "D" | "scale" | "mask" | "factors"> & {
+  q: Float32Array | Uint16Array;
+  k: Float32Array | Uint16Array;
+  lse: Float32Array;
+};
 
 /** A table of cells, the units as [first, last) of their tokens, one after another; the units that aren't shown. */
 interface DotTable {
@@ -73,9 +77,15 @@ type TokenRange = [first: number, last: number];
 /** Computes a head's weights between tokens, row by row: each, or the means of a grid of equal cells. */
 interface Weigher {
   weights(head: TileHead, rows: TokenRange, columns: TokenRange): Float32Array;
-  grid(
+  grid?(
     head: TileHead, rows: TokenRange, columns: TokenRange, high: number, width: number,
   ): Generator<void, Float32Array>;
+}
+
+/** Computes the dots of a part of one table, and what units that aren't shown take of rows. */
+interface DotSource {
+  means(sides: Sides, level: number, signal?: AbortSignal): Promise<Float32Array>;
+  aside(top: number, bottom: number): Promise<Float32Array>;
 }
 
 /** Computes the dots of a tile, until it is told to stop. */
