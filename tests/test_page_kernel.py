@@ -347,19 +347,28 @@ def test_where_webassembly_is_forbidden_the_still_picture_stays_and_says_why(tin
     assert page.locator(".eyeline").count() == 0
 
 
+def matrix_of(page):
+    """The matrix as drawn, and the sentence above it."""
+    page.wait_for_selector('canvas[data-state="done"]')
+    picture = page.evaluate("document.querySelector('canvas[data-state]').toDataURL()")
+    return picture, page.locator(".eyeline .masthead").inner_text()
+
+
 def test_where_webassembly_is_forbidden_a_server_gives_the_weights(tiny_trace, tiny_model, open_page):
     with Served(session_of(tiny_trace, tiny_model)) as served:
         address = f"http://{served.host}/"
-        page = open_page(address, within=(address,))
-        page.wait_for_selector(".eyeline [role=tab]")
-        told = page.locator(".eyeline .headline, .eyeline .says").first.inner_text()
-        page.add_init_script("delete globalThis.WebAssembly")
+        page = open_page(address, within=(address,), words="view=matrix layer=1 head=mean")
         asked = []
-        page.on("request", lambda request: asked.append(request.post_data or ""))
+        page.on("request", lambda request: asked.append(json.loads(request.post_data or "{}").get("kind")))
+        shown = matrix_of(page)
+        assert "weights" not in asked
+        page.add_init_script("delete globalThis.WebAssembly")
         page.reload()
-        page.wait_for_selector(".eyeline [role=tab]")
-        assert page.locator(".eyeline .headline, .eyeline .says").first.inner_text() == told
-        assert [json.loads(one)["kind"] for one in asked if "weights" in one]
+        assert matrix_of(page) == shown
+        assert "weights" in asked
+        page.goto(f"{address}#view=matrix&layer=1&head=0&removed=2")  # "what if" needs weights that no model has
+        page.reload()
+        page.get_by_text(page_table()["kernel.forbidden"][0]).wait_for()
 
 
 def test_a_request_for_weights_is_a_rectangle_of_them(tiny_trace):

@@ -1,5 +1,6 @@
 // The render loop of a matrix: has the visible tiles computed, paints those that are there, and keeps the colour map.
 
+import { givenTiles } from "./given_tiles.js";
 import { hostTiles } from "./host_tiles.js";
 import { meansOf, preview, thumbnailOf } from "./preview.js";
 import { Pyramid } from "./pyramid.js";
@@ -84,10 +85,9 @@ export class Renderer {
     this.dots = cells.waiting ? null : this.client.table(cells, parts);
     const { dots } = this;
     if (dots) source = (tile, signal) => dots.means(tile, tile.level, signal);
-    // Where WebAssembly is forbidden, the host computes all.
-    const forbidden = cells.attention.heads.some(({ kernel }) => !kernel);
-    const far = forbidden || cells.effort * cells.rows.length * cells.columns.length > HOSTS;
+    const far = cells.effort * cells.rows.length * cells.columns.length > HOSTS;
     const asks = !cells.waiting && recorded && far && page.header.can?.picture;
+    if (cells.attention.heads.some(({ kernel }) => !kernel)) source = givenTiles(cells);
     if (asks) source = hostTiles(page, [state.trace, state.layer, state.head], cells);
     const plain = cells.whole && this.pyramid?.exact;
     this.tiles = new Tiles(cells, source, plain ? this.pyramid : null, asks ? HOSTS_SIDE : undefined);
