@@ -1,7 +1,7 @@
 // The blocks of a file: from base64 and DEFLATE to bytes, and from planes of bytes to numbers; here or in a worker.
 
 /** The bytes of a base64 text. @type {(text: string) => Uint8Array<ArrayBuffer>} */
-const decoded = (text) => {
+export const decoded = (text) => {
   const quick = /** @type {any} */ (Uint8Array).fromBase64; // not in every browser yet
   if (quick) return quick(text);
   const bytes = new Uint8Array(Math.floor((3 * text.length) / 4));
