@@ -324,6 +324,26 @@ def test_the_worker_answers_as_the_main_thread_and_can_be_cancelled(room):
     check_both(run(room, BOTH, CASES["odd"].call), True)
 
 
+def test_after_a_worker_broke_the_next_job_gets_another(room):
+    body = """
+      const other = new room.KernelClient(room.JOBS);
+      const make = globalThis.Worker;
+      let made = null;
+      globalThis.Worker = class extends make { constructor(url) { super(url); made = this; } };
+      await other.open();
+      globalThis.Worker = make;
+      const numbers = new Float32Array(320000);
+      const long = { H: 1, G: 1, N: 5000, M: 5000, D: 64, E: 0, q: numbers, k: numbers, scale: 1, mask: null };
+      const says = other.ask("attend", long).catch((error) => error.message);
+      while (!other.waiting.size) await Promise.resolve();
+      made.onerror(new ErrorEvent("error", { message: "out of memory" }));
+      const found = await other.ask("attend", given);
+      await other.end();
+      return [await says, found.output.length, other.apart, other.waiting.size];"""
+    H, _, N, _, _, E = CASES["odd"].shape
+    assert run(room, body, CASES["odd"].call) == ["out of memory", H * N * E, True, 0]
+
+
 def test_where_no_worker_may_be_had_the_main_thread_does_its_jobs(open_page, tmp_path):
     path = kernel_page(tmp_path / "kernel.html", ("worker-src blob:", "worker-src &#x27;none&#x27;"))
     page = open_page(path, ours=lambda message: "worker-src" not in message.text)
