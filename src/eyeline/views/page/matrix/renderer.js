@@ -1,5 +1,6 @@
 // The render loop of a matrix: has the visible tiles computed, paints those that are there, and keeps the colour map.
 
+import { givenTiles } from "./given_tiles.js";
 import { hostTiles } from "./host_tiles.js";
 import { meansOf, preview, thumbnailOf } from "./preview.js";
 import { Pyramid } from "./pyramid.js";
@@ -89,10 +90,9 @@ export class Renderer {
       const [bottom, right] = [cells.rows.length, cells.columns.length].map((count) => Math.min(count, WARM));
       dots.means({ top: 0, left: 0, bottom, right }, 3).catch(() => {}); // an error shows with the tiles
     }
-    // Where WebAssembly is forbidden, the host computes all.
-    const forbidden = cells.attention.heads.some(({ kernel }) => !kernel);
-    const far = forbidden || cells.effort * cells.rows.length * cells.columns.length > HOSTS;
+    const far = cells.effort * cells.rows.length * cells.columns.length > HOSTS;
     const asks = !cells.waiting && recorded && far && page.header.can?.picture;
+    if (cells.attention.heads.some(({ kernel }) => !kernel)) source = givenTiles(cells);
     if (asks) source = hostTiles(page, [state.trace, state.layer, state.head], cells);
     const plain = cells.whole && this.pyramid?.exact;
     this.tiles = new Tiles(cells, source, plain ? this.pyramid : null, asks ? HOSTS_SIDE : undefined);
