@@ -32,8 +32,6 @@ interface LiveConfig {
   vocabulary: number;
   /** The most tokens of a text. */
   positions: number;
-  /** Of an encoder: 0 for a model without them. */
-  tokenTypes: number;
   decoderLayers: number;
   /** The tokens before the first that is written, and after the last; the most tokens that are written. */
   start: number;

@@ -7,7 +7,6 @@ import { EncoderLayer, checkIds, runEncoder } from "./running.js";
 import { halvesOf, wholeOf } from "./shares.js";
 
 const WORDS = "embeddings.word_embeddings.weight";
-const KINDS = "embeddings.token_type_embeddings.weight";
 
 /** The whole model, its weights in the kernel's memory. */
 export class Encoder {
@@ -27,14 +26,10 @@ export class Encoder {
     this.share = partner ? halvesOf(config)[0] : wholeOf(config);
     this.room = new Room(kernel);
     this.parts = new Parts(this.room, weights, config, this.share);
-    const { width, positions, tokenTypes, vocabulary } = config;
+    const { width, positions, vocabulary } = config;
     weights.stored(WORDS, [vocabulary, width]);
-    /** What is added to each position's word: its own vector, and the first token type's. (positions, width) */
-    this.placing = weights.matrix("embeddings.position_embeddings.weight", [positions, width]).slice();
-    if (weights.has(KINDS)) {
-      const first = weights.matrix(KINDS, [tokenTypes, width], 0, 1);
-      for (let at = 0; at < this.placing.length; at++) this.placing[at] += first[at % width];
-    }
+    /** What is added to each position's word: a vector, with the first token type's in it. (positions, width) */
+    this.placing = weights.matrix("embeddings.position_embeddings.weight", [positions, width]);
     this.placed = this.room.put(this.placing, width);
     this.norm = this.parts.norm("embeddings.LayerNorm");
     /** @type {EncoderLayer[]} */

@@ -41,18 +41,6 @@ class DecoderLayer {
 /** The place of the largest number, the first of several. @type {(numbers: Float32Array) => number} */
 const largest = (numbers) => numbers.reduce((best, number, at) => (number > numbers[best] ? at : best), 0);
 
-/**
- * The positions' vectors, (positions, width): of each angle its sine, then its cosine; the angles grow by 1 to 1/10000
- * radians a position. Source: Vaswani et al. (2017), section 3.5.
- * @type {(positions: number, width: number) => Float32Array}
- */
-const sinusoids = (positions, width) =>
-  Float32Array.from({ length: positions * width }, (_, at) => {
-    const column = at % width;
-    const angle = Math.floor(at / width) * 10_000 ** (-(column - (column % 2)) / width);
-    return column % 2 ? Math.cos(angle) : Math.sin(angle);
-  });
-
 /** The whole model, its weights in the kernel's memory. */
 export class EncoderDecoder {
   /**
@@ -71,7 +59,7 @@ export class EncoderDecoder {
     this.parts = new Parts(this.room, weights, config, this.share);
     const { width, positions, vocabulary } = config;
     /** What is added to each position's token, (positions, width). */
-    this.placing = sinusoids(positions, width);
+    this.placing = weights.matrix("positions.weight", [positions, width]);
     this.unembedding = this.parts.matrix(LETTERS, [vocabulary, width]);
     /** @type {EncoderLayer[]} */
     this.layers = [];
