@@ -21,8 +21,8 @@ _NOTING = """(() => {
   const asked = new Map();
   window.answers = [];
   Worker.prototype.postMessage = function (message, transfer) {
+    window.worker = this;
     if (message.job) {
-      window.worker = this;
       asked.set(message.id, { job: message.job, request: message.request });
       if (!this.noting) this.addEventListener("message", ({ data }) => {
         const about = asked.get(data.id);
@@ -34,32 +34,34 @@ _NOTING = """(() => {
   };
 })();"""
 
-_DONE = """([job, wanted]) => window.answers.filter((one) => one.job === job
+_DONE = """([job, wanted]) => window.answers.filter((one) => one.job === job && one.reply
   && Object.entries(wanted).every(([name, value]) => one.request[name] === value)).length"""
 
 _NUMBERS = """([kind, wanted]) => window.answers
-  .filter(({ job, request }) => job === "answer" && request.kind === kind
+  .filter(({ job, request, reply }) => job === "answer" && reply && request.kind === kind
     && Object.entries(wanted).every(([name, value]) => request[name] === value))
   .map(({ reply: { reply, buffers } }) => [reply, buffers.map((one) => {
     const whole = new Uint8Array(one.buffer ?? one, one.byteOffset ?? 0, one.byteLength);
     return Array.from(whole.length % 4 ? [] : new Float32Array(whole.slice().buffer));
   })]).at(-1)"""
 
-
-#: Asks the page's worker beside the page: its reply and the arrays in base64.
-_ASKED = """(request) => new Promise((done) => {
-  const id = (window.lastAsked = (window.lastAsked ?? 1e6) + 1);
+#: Asks the worker for a job, beside the page; the buffers of its reply as base64.
+_JOB = """([job, request]) => new Promise((done, fail) => {
+  const id = -1 - Math.random();
   const text = (one) => {
     const bytes = new Uint8Array(one.buffer ?? one, one.byteOffset ?? 0, one.byteLength);
-    return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+    let signs = "";
+    for (let at = 0; at < bytes.length; at += 32768) signs += String.fromCharCode(...bytes.subarray(at, at + 32768));
+    return btoa(signs);
   };
-  const hear = ({ data }) => {
-    if (data.id !== id || !(data.reply || data.error)) return;
-    window.worker.removeEventListener("message", hear);
-    done(data.error ? [{ error: data.error }, []] : [data.reply.reply, data.reply.buffers.map(text)]);
+  const heard = ({ data }) => {
+    if (data.id !== id || data.progress !== undefined) return;
+    window.worker.removeEventListener("message", heard);
+    if (data.error) fail(new Error(data.error.message));
+    else done({ ...data.reply, buffers: data.reply.buffers?.map(text) });
   };
-  window.worker.addEventListener("message", hear);
-  window.worker.postMessage({ id, job: "answer", request: { id, ...request } });
+  window.worker.addEventListener("message", heard);
+  window.worker.postMessage({ id, job, request });
 })"""
 
 
@@ -122,9 +124,14 @@ class LivePage:
         return reply, [np.array(one, np.float32) for one in buffers]
 
     def ask(self, **request: Any) -> tuple[dict[str, Any], list[bytes]]:
-        """The worker's reply to a request of the page, and the bytes of its arrays; its error, if it refuses."""
-        reply, buffers = self.page.evaluate(_ASKED, request)
-        return reply, [base64.b64decode(one) for one in buffers]
+        """The worker's reply to a request of the page, and the bytes of its arrays."""
+        answer = self.job("answer", request={"id": 0, **request})
+        return answer["reply"], [base64.b64decode(one) for one in answer["buffers"]]
+
+    def job(self, name: str, **request: Any) -> dict[str, Any]:
+        """What the worker answers to a job that the page didn't ask for; buffers in base64."""
+        reply: dict[str, Any] = self.page.evaluate(_JOB, [name, request])
+        return reply
 
     def close(self) -> None:
         """Leave it, and fail if it did what it must not."""

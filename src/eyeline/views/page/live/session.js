@@ -13,9 +13,7 @@ import { tokenizer } from "./tokens/tokenizer.js";
 const KEPT = 100e6; // bytes of runs that can be made again
 
 /** Other kinds of requests, by what answers them. @type {Record<string, LiveAnswerer>} */
-const KINDS = {
-  changes: answerChanges, edited: answerEdited, effects: answerEffects, sources: answerSources,
-};
+const KINDS = { changes: answerChanges, edited: answerEdited, effects: answerEffects, sources: answerSources };
 
 /** The bytes of a run's arrays. @type {(trace: LiveTrace) => number} */
 const bytesOf = ({ run: { layers, states } }) =>
