@@ -125,7 +125,7 @@ class LivePage:
 
     def ask(self, **request: Any) -> tuple[dict[str, Any], list[bytes]]:
         """The worker's reply to a request of the page, and the bytes of its arrays."""
-        answer = self.job("answer", request={"id": 0, **request})
+        answer = self.job("answer", id=0, **request)
         return answer["reply"], [base64.b64decode(one) for one in answer["buffers"]]
 
     def job(self, name: str, **request: Any) -> dict[str, Any]:
