@@ -54,7 +54,7 @@ def live(chromium, live_file):
 
 
 def run(live, text, model=MODEL, **changes):
-    """What the worker makes of a text, entries and opening, once it has kept that; and the number of the first trace."""
+    """What the worker makes of a text, entries and opening, once it has kept that; and its first trace's number."""
     made = live.job("run", text=text, model=model, **{"mask": None, "scale": None, **changes})
     first = live.taken
     live.job("keep", first=first)

@@ -42,6 +42,8 @@ SHOWN = (
     "view=overview trace=t {place}",
     "view=overview trace=t2 layer=3 head=1 token=3 order=pair",
     "view=compare trace=t {place} other=t2,5,3",
+    "view=sentence trace=te {place} edits=cut+L5H3+~9:~4",
+    "view=matrix trace=te layer=5 head=2 token=4 edits=uniform+L4H2;gate+L1H0+0",
     "view=positions trace=t",
     "view=positions trace=t3.0",
 )
@@ -103,8 +105,8 @@ def test_a_view_of_typed_sentences(both, words):
     live, reference, place = both
     words = words.format(place=place)
     opened(live, f"{words} {typed()}")
-    numbered = {"t": 5, "t2": 6, "t3": 9, "t3.0": 7, "t3.1": 8}
-    opened(reference, re.sub(r"\b(trace|other)=(t[\d.]*)", lambda found: f"{found[1]}={numbered[found[2]]}", words))
+    numbered = {"t": 5, "te": "5e", "t2": 6, "t3": 9, "t3.0": 7, "t3.1": 8}
+    opened(reference, re.sub(r"\b(trace|other)=(t[\d.e]*)", lambda found: f"{found[1]}={numbered[found[2]]}", words))
     for _ in range(50):  # what takes longer, such as the nearest words, comes later
         if on_screen(live) == on_screen(reference):
             break
