@@ -58,7 +58,7 @@ _JOB = """([job, request]) => new Promise((done, fail) => {
     if (data.id !== id || data.progress !== undefined) return;
     window.worker.removeEventListener("message", heard);
     if (data.error) fail(new Error(data.error.message));
-    else done({ ...data.reply, buffers: data.reply.buffers?.map(text) });
+    else done({ ...data.reply, buffers: data.reply?.buffers?.map(text) });
   };
   window.worker.addEventListener("message", heard);
   window.worker.postMessage({ id, job, request });
