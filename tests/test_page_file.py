@@ -119,7 +119,7 @@ def test_nothing_runs_but_the_scripts_of_the_policy(sentence):
 def test_the_file_holds_the_page_and_its_style(sentence):
     blocks = Blocks(page_file(sentence))
     module = joined("hosts/text_file.js")
-    for prefix in ("editing", "sources.", "keys.overview.off", "lesson.", "matters."):
+    for prefix in ("editing", "typing.", "sources.", "keys.overview.off", "lesson.", "matters."):
         assert f'\n"{prefix}' in module
         module = without_texts(module, prefix)
     assert blocks.bytes("module").decode() == bare(module)
@@ -336,7 +336,8 @@ def test_every_module_is_reached():
         found = {f"{name.replace('$', '/')}.js" for name in names}
         assert not any(name.startswith("survey/") for name in found) or entry == SURVEY
         reached |= found
-    assert reached == set(modules) - {"hosts/notebook.js"}  # which stands alone, and asks the kernel for the others
+    # The notebook's loader stands alone, and asks the kernel for the others.
+    assert reached == set(modules) - {"hosts/notebook.js"}
 
 
 def test_nothing_of_another_place_is_named_in_the_page():

@@ -147,6 +147,7 @@ def _module(lesson: bool, effects: bool) -> str:
     module = joined("hosts/effects_file.js" if effects else "hosts/text_file.js")
     for prefix in (
         "editing",
+        "typing.",
         "sources.",
         "keys.overview.off",
         *(() if lesson else ("lesson.",)),

@@ -32,7 +32,7 @@ export const createNotes = (page) => {
   const notes = element("div", { class: "notes" });
   const update = () => {
     const lines = new Set(page.places().flatMap(([at]) => [page.traces[at].queries, page.traces[at].keys]));
-    const why = opened(page);
+    const why = opened(page) ?? page.typing?.tellingPlace(page);
     notes.replaceChildren(
       ...(why ? [why] : []),
       ...(unchanged(page) ? [element("p", { class: "quiet" }, page.say("what.if.elsewhere"))] : []),

@@ -6,8 +6,8 @@ import { JOBS } from "../kernel/jobs.js";
 import { liveJobs } from "../live/live_jobs.js";
 import { createMatters } from "../matters/matters.js";
 import { createSources } from "../sources/sources.js";
+import { createTyping } from "../typing/typing.js";
 import { FileModel, textOf } from "./file.js";
-import { createPrompt } from "./prompt.js";
 import { showText } from "./text_file.js";
 import { opened } from "./unpacking.js";
 import { damaged, piecesOf } from "./weights_source.js";
@@ -26,7 +26,6 @@ class LiveModel extends FileModel {
     this.begin = () => {};
     this.live = contents.live;
     this.stored = new Set(this.live.stored);
-    this.createPrompt = createPrompt;
     /** Fulfilled when all models can run; rejected if the weights can't be read. */
     this.loaded = this._begun().then(() => this._read());
     this.loaded.catch(() => {}); // whoever asks for the model is told
@@ -134,7 +133,7 @@ const drawn = () =>
 
 /** Show the page. @type {(main: Main) => Promise<void>} */
 export const start = async (main) => {
-  const rooms = { createEditing, createMatters, createSources };
+  const rooms = { createTyping, createEditing, createMatters, createSources };
   const model = await showText(main, rooms, (header, contents) => new LiveModel(header, contents));
   await drawn();
   model?.begin();

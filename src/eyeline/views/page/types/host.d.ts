@@ -86,6 +86,8 @@ interface Header {
   can: {
     run: boolean;
     picture: boolean;
+    /** Whether texts are run in the page itself, while they are typed. */
+    live?: boolean;
     models: string[];
     /** The models with which texts can be run again, with edits. */
     edit?: string[];
