@@ -51,7 +51,7 @@ def shown(chromium, live_file):
     live.runs()
     live.page.locator(".prompt textarea").fill(TYPED)
     live.page.keyboard.press("Control+Enter")
-    live.answered("run")
+    live.answered("answer", kind="head", trace=5)
     yield live
     live.close()
 
@@ -196,7 +196,7 @@ def test_models_that_the_page_cant_run_are_refused(tiny_model, tmp_path):
 
 def test_a_typed_sentence_runs_as_in_python(shown, model):
     trace = el.record(TYPED, model=model)
-    entries = shown.page.evaluate("window.answers.filter((one) => one.job === 'run')[0].reply.entries")
+    entries = shown.page.evaluate("window.answers.filter((one) => one.job === 'run' && one.reply).at(-1).reply.entries")
     assert entries[0]["queries"] == trace.queries.entry()
     assert entries[0]["model"]["name"] == "minilm int8"
     reply, buffers = shown.asked("head", trace=5)

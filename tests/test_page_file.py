@@ -126,7 +126,7 @@ def test_the_file_holds_the_page_and_its_style(sentence):
     assert blocks.bytes("style").decode() == style()
     header = sentence.header()
     header["can"] |= {"picture": False, "edit": []}
-    header["traces"][0] |= {"picture": None, "pyramid": None}
+    header["traces"][0]["picture"] = None
     assert blocks.header == header
 
 
