@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from eyeline.views.page import joining
 
-_MODULES = ("kernel/kernel.js", "kernel/module.js", "live/model/model.js", "live/model/partner.js")
-#: What the page has beside the modules' exports: reading arrays, comparing runs, and a worker that serves as partner.
+_MODULES = ("kernel/kernel.js", "kernel/module.js", "live/model/model.js")
+#: What the page has beside the modules' exports: reading arrays, and comparing runs.
 _TOOLS = """
 const KINDS = { int8: Int8Array, float32: Float32Array, float16: Uint16Array, uint8: Uint8Array };
 room.given = {};
@@ -54,13 +54,6 @@ room.edits = (given, arrays) => (kind, layer, N, M) => {
     }),
   };
 };
-room.partner = () => {
-  const serving = "onmessage = async ({ data, ports }) => room.servePartner(await room.Kernel.start(data), ports[0]);";
-  const worker = new Worker(URL.createObjectURL(new Blob([room.text + serving])));
-  const { port1, port2 } = new MessageChannel();
-  room.compiledModule().then((module) => worker.postMessage(module, [port2]));
-  return port1;
-};
 """
 
 
@@ -80,7 +73,7 @@ class ModelPage:
         parts = joining._joined([*_MODULES], joining.HERE, "", joining.WORKER)
         rooms = ", ".join(f"...{joining._identifier(name)}" for name in _MODULES)
         text = joining.bare(f"{parts}globalThis.room = {{ {rooms} }};\n")
-        self.page.evaluate(f"(text) => {{ (0, eval)(text); room.text = text; {_TOOLS} }}", text)
+        self.page.evaluate(f"(text) => {{ (0, eval)(text); {_TOOLS} }}", text)
         self.page.evaluate("async () => { room.kernel = await room.Kernel.start(await room.compiledModule()); }")
 
     def give(self, arrays: Mapping[str, NDArray[Any]], about: Any = None) -> str:

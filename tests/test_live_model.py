@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from encoders import HEADS, LAYERS, POSITIONS, save_encoder
+from encoders import LAYERS, POSITIONS, save_encoder
 from live_model import ModelPage
 
 import eyeline as el
@@ -68,23 +68,21 @@ def assert_close(apart, count):
 
 LOADED = """
   const files = room.files(g[0]);
-  const model = await room.loadModel(room.kernel, files, { partner: g[1] ? room.partner() : undefined });
-  window.models = { ...window.models, [g[0] + g[1]]: model };
+  window.models = { ...window.models, [g[0]]: await room.loadModel(room.kernel, files) };
 """
 
 
 @pytest.fixture(scope="module")
 def loaded(page):
-    """The expression of a model that the page has read: of each once, alone or shared by two workers."""
-    addresses = {}
+    """The expression of a model that the page has read: of each once."""
+    names = {}
 
-    def found(model, shared=False):
-        key = id(model), shared
-        if key not in addresses:
-            address = given(page, model)
-            page.run(LOADED, address, shared)
-            addresses[key] = model, f"window.models[{json.dumps(address + str(shared).lower())}]"
-        return addresses[key][1]
+    def found(model):
+        if id(model) not in names:
+            name = given(page, model)
+            page.run(LOADED, name)
+            names[id(model)] = model, f"window.models[{json.dumps(name)}]"
+        return names[id(model)][1]
 
     return found
 
@@ -92,12 +90,11 @@ def loaded(page):
 # The encoder.
 
 
-@pytest.mark.parametrize("shared", [False, True], ids=["one worker", "two"])
 @pytest.mark.parametrize("text", [TWELVE, "The cat sat on the mat and looked at a dog. " * 46], ids=["12", "512"])
-def test_minilm_equals_python(page, loaded, minilm, text, shared):
+def test_minilm_equals_python(page, loaded, minilm, text):
     ids = [*minilm.tokens(text).ids[:511], 102]
     run = minilm.run([ids])
-    body = f"return room.apart(await {loaded(minilm, shared)}.run(g[0]), room.given[g[1]].arrays);"
+    body = f"return room.apart(await {loaded(minilm)}.run(g[0]), room.given[g[1]].arrays);"
     assert_close(page.run(body, ids, page.give(wanted(run))), 6 * 5 + 7)
 
 
@@ -138,9 +135,8 @@ EDITS = [
 ]
 
 
-@pytest.mark.parametrize("shared", [False, True], ids=["one worker", "two"])
 @pytest.mark.parametrize("number", [*range(len(EDITS)), None])
-def test_edits(page, loaded, tiny, number, shared):
+def test_edits(page, loaded, tiny, number):
     chosen = EDITS if number is None else [EDITS[number]]
     ids = [2, 39, 5, 5, 17, 3, 8]
     run = tiny.run([ids], edits=[edit for edit, *_ in chosen])
@@ -151,7 +147,7 @@ def test_edits(page, loaded, tiny, number, shared):
         layers["encoder 0"]["gates"] = [1, 1, 1, GATE]
     body = f"""
       const edits = room.edits(g[1]);
-      const run = await {loaded(tiny, shared)}.run(g[0], {{ edits }});
+      const run = await {loaded(tiny)}.run(g[0], {{ edits }});
       return room.apart(run, room.given[g[2]].arrays);"""
     plain = wanted(tiny.run([ids]))
     arrays = wanted(run)
@@ -190,30 +186,26 @@ def test_mask_and_scale_of_a_whole_run(page, loaded, tiny):
     assert settings == [[1, {"kind": "causal"}]] * LAYERS
 
 
-def test_readouts_of_two_workers_are_those_of_one(page, loaded, tiny):
-    found = page.run(
-        f"""
-        const groups = {{ of: Int32Array.from([0, 1, -1, 0, 1, 0, 0]), count: 2 }};
-        const grid = {{ rows: 3, columns: 2, mean: true }};
-        const ask = {{ entropy: true, largest: 2, groups, received: true, grid }};
-        const [one, two] = [await {loaded(tiny)}.run(g[0], {{ ask }}), await {loaded(tiny, True)}.run(g[0], {{ ask }})];
-        const seen = one.layers.flatMap(({{ seen }}, at) => Object.entries(seen).map(([name, numbers]) =>
-          [`${{name}}${{at}}`, numbers, two.layers[at].seen[name]]));
-        const arrays = seen.filter(([, numbers]) => ArrayBuffer.isView(numbers));
-        return [Object.fromEntries(arrays.map(([name, a, b]) => [name, room.far(a, b)])),
-          one.layers.map(({{ seen }}, at) => [seen.pairs, two.layers[at].seen.pairs])];""",
-        [2, 39, 5, 9, 17, 3, 8],
-    )
-    assert_close(found[0], LAYERS * 8)
-    assert found[1] == [[HEADS * 49, HEADS * 49]] * LAYERS
+def test_readouts_come_back_with_each_layer(page, loaded, tiny):
+    ids = [2, 39, 5, 9, 17, 3, 8]
+    run = tiny.run([ids])
+    arrays = {}
+    for number, layer in enumerate(run.layers):
+        seen = el.observe(layer.q, layer.k, layer.v, read=[el.Entropy(), el.Received()])
+        arrays |= {f"entropy{number}": seen.entropy[0], f"received{number}": seen.received[0]}
+    body = f"""
+      const run = await {loaded(tiny)}.run(g[0], {{ ask: {{ entropy: true, received: true }} }});
+      const {{ arrays }} = room.given[g[1]];
+      return Object.fromEntries(run.layers.flatMap(({{ seen }}, at) => ["entropy", "received"].map((name) =>
+        [`${{name}}${{at}}`, room.far(seen[name], arrays[`${{name}}${{at}}`])])));"""
+    assert_close(page.run(body, ids, page.give(arrays)), 2 * LAYERS)
 
 
-@pytest.mark.parametrize("shared", [False, True], ids=["one worker", "two"])
-def test_a_run_that_is_stopped_leaves_nothing_behind(page, loaded, minilm, shared):
+def test_a_run_that_is_stopped_leaves_nothing_behind(page, loaded, minilm):
     ids = minilm.tokens(TWELVE).ids
     name, layers, before, after, far = page.run(
         f"""
-        const model = {loaded(minilm, shared)};
+        const model = {loaded(minilm)};
         const plain = await model.run(g[0]);
         const before = room.kernel.memory.used;
         const layers = [];

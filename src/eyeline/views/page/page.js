@@ -128,7 +128,7 @@ export class Page {
    * @returns {Promise<void> | void}
    */
   restore(words, kept = {}) {
-    if (this.typing?.carries(words)) return this.typing.open(words).then((known) => this.restore(known, kept));
+    if (this.typing?.carries(words)) return this.typing.open(words).then((known) => (known === null ? undefined : this.restore(known, kept)));
     this.state = this.fresh;
     /** @type {Partial<State>} */
     const settings = { ...settingsOf(words), ...kept };

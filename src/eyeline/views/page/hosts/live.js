@@ -107,9 +107,11 @@ class LiveModel extends FileModel {
     });
     try {
       await Promise.race([this.ready.get(request.model), stopped]);
-      const { first, entries, trace, opening } = await this.kernel.ask("run", request, { signal, told: tell });
+      const { entries, opening } = await this.kernel.ask("run", request, { signal, told: tell });
+      const first = request.draft ?? this.header.traces.length;
       this.header.traces.splice(first, entries.length, ...entries);
-      return { trace, header: this.header, opening };
+      this.kernel.ask("keep", { first }); // before whatever is asked of these traces
+      return { trace: first + entries.length - 1, header: this.header, opening };
     } catch (error) {
       if (signal.aborted) return null;
       throw error;

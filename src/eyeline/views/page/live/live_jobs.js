@@ -25,13 +25,19 @@ export const liveJobs = () => {
   /** All pieces of a model are there. @type {(kernel: Kernel, request: { model: number, tokenizer: TokenizerData | PiecesData }, turn: Turn) => Promise<void>} */
   const ready = (kernel, { model, tokenizer }, { breathe }) => session.ready(kernel, model, tokenizer, { breathe });
 
+  /** The run that the page hasn't taken yet: it may have cancelled it meanwhile. @type {LiveTrace[]} */
+  let made = [];
+
   /** Run a text. @type {(kernel: Kernel, request: RunRequest, turn: Turn) => Promise<object>} */
-  const run = async (kernel, { text = "", model, mask, scale, draft }, { cancelled, breathe, told }) => {
-    const made = await runText(kernel, session.source(model), text, { mask, scale, cancelled, breathe, told });
-    const first = session.add(made, draft);
-    const opening = openingOf(kernel, made[made.length - 1]);
-    return { first, entries: made.map(({ entry }) => entry), trace: first + made.length - 1, opening };
+  const run = async (kernel, { text = "", model, mask, scale }, { cancelled, breathe, told }) => {
+    const traces = await runText(kernel, session.source(model), text, { mask, scale, cancelled, breathe, told });
+    const opening = openingOf(kernel, traces[traces.length - 1]);
+    made = traces;
+    return { entries: traces.map(({ entry }) => entry), opening };
   };
+
+  /** Take the last run: its traces are the page's from number `first` on. @type {(kernel: Kernel, request: { first: number }) => Promise<void>} */
+  const keep = async (_kernel, { first }) => void session.add(made, first);
 
   /** Answer a request of the page. @type {(kernel: Kernel, request: Record<string, any>, turn: Turn) => Promise<object>} */
   const answer = async (kernel, request, turn) => {
@@ -39,5 +45,5 @@ export const liveJobs = () => {
     return { reply, buffers, transfer: buffers };
   };
 
-  return { begin, piece, ready, run, answer };
+  return { begin, piece, ready, run, keep, answer };
 };

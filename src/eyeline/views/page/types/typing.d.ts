@@ -19,6 +19,7 @@ interface LivePrompt extends PagePart {
   models: HTMLElement;
   place: HTMLElement;
   open(text: string, model: string): Promise<TypedRun | null>;
+  fail(error: unknown): void;
 }
 
 /** The field of a comparison's second sentence, which is told what the two sides show. */

@@ -31,9 +31,16 @@ export const carried = (words) => {
   });
 };
 
+/** The names of texts that words use. @type {(words: string) => string[]} */
+export const named = (words) =>
+  [...words.matchAll(/(?:^|[\s&])(?:trace|other|own)=([^\s&]*)/g)].flatMap(([, value]) => value.split(",").flatMap((one) => /^(t[2-4]?)(?:\.\d)?e?$/.exec(one)?.[1] ?? []));
+
+/** Words without what is of a text. @type {(words: string) => string} */
+export const bare = (words) => words.split(/[\s&]+/).filter((word) => /^(?:view|stop|done|language|theme)=/.test(word)).join(" ");
+
 /**
  * Words with the numbers of the traces that they name: `numbers` has those of each name, the first of the run and the shown
- * one. Without a trace they mean the first text. Names that have none are left out.
+ * one. Without a trace they mean the first text.
  * @type {(words: string, numbers: Map<string, { first: number, trace: number }>) => string}
  */
 export const resolved = (words, numbers) => {
@@ -42,7 +49,7 @@ export const resolved = (words, numbers) => {
     const [, name, part, edited] = /^(t[2-4]?)(?:\.(\d))?(e?)$/.exec(word) ?? [];
     const run = numbers.get(name);
     if (name === undefined) return word;
-    return run ? `${part === undefined ? run.trace : run.first + Number(part)}${edited}` : "none";
+    return run ? `${part === undefined ? run.trace : run.first + Number(part)}${edited}` : word;
   };
   const all = words.split(/[\s&]+/).filter((word) => word && !/^(?:text|model)[2-4]?=/.test(word));
   const found = all.map((word) => word.replace(/^(trace|other|own)=(.*)$/s, (_, key, value) => `${key}=${value.split(",").map(number).join()}`));

@@ -27,6 +27,8 @@ export class TypedField {
     this.draft = null;
     this.asked = ""; // the text that is being run, or was run last
     this.took = 0; // milliseconds of the last run
+    /** @type {Promise<TypedRun | null> | null} The run that is under way. */
+    this.going = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
     this.text = element("textarea", {
@@ -62,6 +64,7 @@ export class TypedField {
   /** Run what was typed, soon after the last key. */
   follow() {
     clearTimeout(this.timer);
+    if (!this.value.trim()) this.trouble.hidden = true;
     if (!this.value.trim() || this.value === this.asked) return;
     if (this.took < QUICK) this.run();
     else this.timer = setTimeout(() => this.run(), Math.min(this.took, LONGEST));
@@ -70,16 +73,25 @@ export class TypedField {
   /** Keep the typed text: the next one is another. Returns its run; null if there is none. */
   async keep() {
     clearTimeout(this.timer);
-    const { draft } = this;
-    const run = draft?.text === this.value && this.asked === this.value ? draft : await this.run();
+    const same = this.asked === this.value;
+    const run = same && this.going ? await this.going : same && this.draft?.text === this.value ? this.draft : await this.run();
     if (!run) return null;
     this.draft = null;
     this.page.announce(this.page.say("typing.kept"));
     return run;
   }
 
-  /** Run the text as it is now. @returns {Promise<TypedRun | null>} */
-  async run() {
+  /** Run the text as it is now. */
+  run() {
+    const going = this.made().finally(() => {
+      if (this.going === going) this.going = null;
+    });
+    this.going = going;
+    return going;
+  }
+
+  /** @returns {Promise<TypedRun | null>} */
+  async made() {
     const { runs, draft } = this;
     const text = this.value;
     const model = this.model();

@@ -127,5 +127,5 @@ export const createPrompt = (page, runs) => {
       [field.draft, opening] = [null, false];
     }
   };
-  return { element: panel, models, place, update, open };
+  return { element: panel, models, place, update, open, fail: (error) => field.fail(error) };
 };

@@ -1,6 +1,7 @@
 // Typing, on a host that runs texts in the page: the runs, the fields, and the address that carries a sentence.
 
-import { carried, CARRIED, Naming, resolved } from "./address.js";
+import { HostError } from "../host_error.js";
+import { bare, carried, CARRIED, named, Naming, resolved } from "./address.js";
 import { createOwn } from "./own.js";
 import { createPrompt } from "./prompt.js";
 import { TypedRuns } from "./runs.js";
@@ -24,9 +25,9 @@ export class Typing {
     return new Naming(this.runs);
   }
 
-  /** Whether words carry texts. @param {string} words */
+  /** Whether words name typed texts. @param {string} words */
   carries(words) {
-    return carried(words).length > 0;
+    return carried(words).length > 0 || named(words).length > 0;
   }
 
   /** Whether the address has to leave out a text that it names, as it is too long. */
@@ -37,15 +38,24 @@ export class Typing {
     return shown.some((one) => one && (runs.of(one)?.text.length ?? 0) > CARRIED);
   }
 
-  /** Run the texts that words carry. Returns the words with the numbers of their traces. @param {string} words */
+  /** Run the texts that words carry. Returns the words with the numbers of their traces; null if something else was typed meanwhile. @param {string} words */
   async open(words) {
     const { page, runs, prompt } = this;
     const numbers = new Map();
-    for (const { name, text, model } of carried(words)) {
+    const texts = carried(words);
+    if (named(words).some((name) => !texts.some((one) => one.name === name))) {
+      prompt.fail(new HostError({ argument: "text", message: "typing.lacked" }));
+      return bare(words);
+    }
+    let { turn } = runs;
+    for (const { name, text, model } of texts) {
       const by = model !== null && page.header.can.models.includes(model) ? model : page.header.can.models[0];
       const known = runs.known(text, by);
       const run = known ? runs.of(known) ?? { first: known.index, trace: known.index } : await prompt.open(text, by);
-      if (run) numbers.set(name, run);
+      turn += known ? 0 : 1;
+      if (turn !== runs.turn) return null;
+      if (!run) return bare(words);
+      numbers.set(name, run);
     }
     return resolved(words, numbers);
   }

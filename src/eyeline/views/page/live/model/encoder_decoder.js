@@ -4,7 +4,6 @@ import { Attention, Work } from "./attention.js";
 import { Parts } from "./parts.js";
 import { Room, rowsOf } from "./placing.js";
 import { EVERYWHERE, EncoderLayer, checkIds, following, runEncoder } from "./running.js";
-import { wholeOf } from "./shares.js";
 
 const LETTERS = "letters.weight";
 /** @type {HeadMask} */
@@ -28,11 +27,11 @@ class DecoderLayer {
    * @param {Call} own
    * @param {Call} across
    */
-  async over(x, context, keysX, both, own, across) {
-    const attended = await this.own.over(x, own);
+  over(x, context, keysX, both, own, across) {
+    const attended = this.own.over(x, own);
     const between = this.own.room.numbers(x).slice();
-    const crossed = await this.cross.across(x, context, both, across);
-    await this.feedForward.over(x, own);
+    const crossed = this.cross.across(x, context, both, across);
+    this.feedForward.over(x, own.work.inner);
     if (!attended || !crossed) throw new Error("a decoder's layers must be kept, got none; say keep in its calls");
     return { own: attended, cross: { ...crossed, x: between, keysX } };
   }
@@ -55,8 +54,7 @@ export class EncoderDecoder {
     this.config = config;
     this.weights = weights;
     this.room = new Room(kernel);
-    this.share = wholeOf(config);
-    this.parts = new Parts(this.room, weights, config, this.share);
+    this.parts = new Parts(this.room, weights, config);
     const { width, positions, vocabulary } = config;
     /** What is added to each position's token, (positions, width). */
     this.placing = weights.matrix("positions.weight", [positions, width]);
@@ -131,7 +129,7 @@ export class EncoderDecoder {
     const breath = following(options);
     for (;;) {
       await breath();
-      const step = await this._step(inputs, context, edits);
+      const step = this._step(inputs, context, edits);
       const next = given ? given[inputs.length - 1] : step.likeliest;
       const { decoder, cross } = step;
       const written = { decoder, cross, inputs: [...inputs], written: [...inputs.slice(1), next] };
@@ -147,7 +145,7 @@ export class EncoderDecoder {
    * @param {Float32Array} context the encoder's vectors, (M, width)
    * @param {EditsOfLayer} [edits]
    */
-  async _step(ids, context, edits) {
+  _step(ids, context, edits) {
     const { kernel, config: { width, headDim, vocabulary } } = this;
     const [N, M] = [ids.length, context.length / width];
     const embedded = this.embed(ids);
@@ -158,12 +156,12 @@ export class EncoderDecoder {
     const room = new Room(kernel);
     try {
       const [x, read] = [room.put(embedded, width), room.put(context, width)];
-      const [work, both] = [new Work(room, this.config, this.share, N), room.rows(M, 2 * width)];
+      const [work, both] = [new Work(room, this.config, N), room.rows(M, 2 * width)];
       const call = { work, scale: headDim ** -0.5, keep: true };
       for (const [number, layer] of this.decoder.entries()) {
         const own = { ...call, mask: CAUSAL, edits: edits?.("decoder", number, N, N) ?? null };
         const across = { ...call, mask: EVERYWHERE, edits: edits?.("cross", number, N, M) ?? null };
-        const found = await layer.over(x, read, context, both, own, across);
+        const found = layer.over(x, read, context, both, own, across);
         decoder.layers.push(found.own);
         cross.layers.push(found.cross);
         decoder.states.push(room.numbers(x).slice());

@@ -1,7 +1,8 @@
 // The request "sources": a score as a sum over pairs of what was written before at the query's token and at the key's.
 // As Python's models/score_sources.py and requests/sources.py.
 
-import { mayLook, maskOf } from "../answers/layer_weights.js";
+import { maskOf } from "../answers/layer_weights.js";
+import { mayLook } from "../../weights/may_look.js";
 import { attentionNames, isEncoderDecoder } from "../answers/parameters.js";
 import { RequestRefused, placeAt, replied, traceAt, whole } from "../answers/refusal.js";
 import { product } from "./doubles.js";
