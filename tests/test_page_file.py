@@ -338,7 +338,9 @@ def test_every_module_is_reached():
         reached |= found
     # Until the live page has a worker, nothing reaches what would run in it.
     unreached = set() if "live/worker.js" in workers else {name for name in modules if name.startswith("live/")}
-    assert reached == set(modules) - unreached - {"hosts/notebook.js"}  # which stands alone, and asks the kernel for the others
+    assert reached == set(modules) - unreached - {
+        "hosts/notebook.js"
+    }  # which stands alone, and asks the kernel for the others
 
 
 def test_nothing_of_another_place_is_named_in_the_page():
