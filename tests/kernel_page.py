@@ -20,15 +20,17 @@ MODULES = (
 )
 
 
-def kernel_page(path: Path, policy: tuple[str, str] | None = None) -> Path:
+def kernel_page(path: Path, policy: tuple[str, str] | None = None, more: tuple[str, ...] = ()) -> Path:
     """Write the page.
 
     Args:
         path: the file.
         policy: what in the page's policy is replaced, and by what.
+        more: further modules whose exports it has.
     """
-    rooms = ", ".join(f"...{joining._identifier(name)}" for name in MODULES)
-    module = joining._joined([*MODULES], joining.HERE, "", joining.WORKER)
+    modules = [*MODULES, *more]
+    rooms = ", ".join(f"...{joining._identifier(name)}" for name in modules)
+    module = joining._joined(modules, joining.HERE, "", joining.WORKER)
     module = joining.bare(f"{module}globalThis.room = {{ {rooms} }};\n")
     text = document(
         "Kernel", "0", "", module, [block("style", deflated(b"")), block("module", deflated(module.encode()))], []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import fcntl
 import os
 from pathlib import Path
@@ -20,6 +21,7 @@ _NOTING = """(() => {
   const asked = new Map();
   window.answers = [];
   Worker.prototype.postMessage = function (message, transfer) {
+    window.worker = this;
     if (message.job) {
       asked.set(message.id, { job: message.job, request: message.request });
       if (!this.noting) this.addEventListener("message", ({ data }) => {
@@ -42,6 +44,25 @@ _NUMBERS = """([kind, wanted]) => window.answers
     const whole = new Uint8Array(one.buffer ?? one, one.byteOffset ?? 0, one.byteLength);
     return Array.from(whole.length % 4 ? [] : new Float32Array(whole.slice().buffer));
   })]).at(-1)"""
+
+#: Asks the worker for a job, beside the page; the buffers of its reply as base64.
+_JOB = """([job, request]) => new Promise((done, fail) => {
+  const id = -1 - Math.random();
+  const text = (one) => {
+    const bytes = new Uint8Array(one.buffer ?? one, one.byteOffset ?? 0, one.byteLength);
+    let signs = "";
+    for (let at = 0; at < bytes.length; at += 32768) signs += String.fromCharCode(...bytes.subarray(at, at + 32768));
+    return btoa(signs);
+  };
+  const heard = ({ data }) => {
+    if (data.id !== id || data.progress !== undefined) return;
+    window.worker.removeEventListener("message", heard);
+    if (data.error) fail(new Error(data.error.message));
+    else done({ ...data.reply, buffers: data.reply.buffers?.map(text) });
+  };
+  window.worker.addEventListener("message", heard);
+  window.worker.postMessage({ id, job, request });
+})"""
 
 
 def built(folder: Path) -> Path:
@@ -101,6 +122,16 @@ class LivePage:
         """The worker's last reply to a request, and its arrays of float32."""
         reply, buffers = self.page.evaluate(_NUMBERS, [kind, wanted])
         return reply, [np.array(one, np.float32) for one in buffers]
+
+    def ask(self, **request: Any) -> tuple[dict[str, Any], list[bytes]]:
+        """The worker's reply to a request of the page, and the bytes of its arrays."""
+        answer = self.job("answer", request={"id": 0, **request})
+        return answer["reply"], [base64.b64decode(one) for one in answer["buffers"]]
+
+    def job(self, name: str, **request: Any) -> dict[str, Any]:
+        """What the worker answers to a job that the page didn't ask for; buffers in base64."""
+        reply: dict[str, Any] = self.page.evaluate(_JOB, [name, request])
+        return reply
 
     def close(self) -> None:
         """Leave it, and fail if it did what it must not."""

@@ -126,7 +126,7 @@ def test_the_file_holds_the_page_and_its_style(sentence):
     assert blocks.bytes("style").decode() == style()
     header = sentence.header()
     header["can"] |= {"picture": False, "edit": []}
-    header["traces"][0] |= {"picture": None, "pyramid": None}
+    header["traces"][0]["picture"] = None
     assert blocks.header == header
 
 
@@ -336,11 +336,8 @@ def test_every_module_is_reached():
         found = {f"{name.replace('$', '/')}.js" for name in names}
         assert not any(name.startswith("survey/") for name in found) or entry == SURVEY
         reached |= found
-    # Until the live page has a worker, nothing reaches what would run in it.
-    unreached = set() if "live/worker.js" in workers else {name for name in modules if name.startswith("live/")}
-    assert reached == set(modules) - unreached - {
-        "hosts/notebook.js"
-    }  # which stands alone, and asks the kernel for the others
+    # The notebook's loader stands alone, and asks the kernel for the others.
+    assert reached == set(modules) - {"hosts/notebook.js"}
 
 
 def test_nothing_of_another_place_is_named_in_the_page():

@@ -1,7 +1,11 @@
 // What a live page's worker holds: the models, and the page's traces by their numbers.
 
 import { answer } from "./answers/answers.js";
+import { answerChanges } from "./editing/changes.js";
+import { answerEdited } from "./editing/edited.js";
+import { answerEffects } from "./effects/effects.js";
 import { loadModel } from "./model/model.js";
+import { answerSources } from "./sources/sources.js";
 import { StoredWeights } from "./stored_weights.js";
 import { PARTS, runText } from "./text_runs.js";
 import { tokenizer } from "./tokens/tokenizer.js";
@@ -9,7 +13,7 @@ import { tokenizer } from "./tokens/tokenizer.js";
 const KEPT = 100e6; // bytes of runs that can be made again
 
 /** Other kinds of requests, by what answers them. @type {Record<string, LiveAnswerer>} */
-const KINDS = {};
+const KINDS = { changes: answerChanges, edited: answerEdited, effects: answerEffects, sources: answerSources };
 
 /** The bytes of a run's arrays. @type {(trace: LiveTrace) => number} */
 const bytesOf = ({ run: { layers, states } }) =>

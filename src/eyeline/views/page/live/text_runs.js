@@ -2,6 +2,7 @@
 
 import { HostError } from "../host_error.js";
 import { askOf, traceOf } from "./answers/tracing.js";
+import { namesOf } from "./editing/written.js";
 import { lineEntry } from "./tokens/line.js";
 import { TextRefused } from "./tokens/refusing.js";
 
@@ -11,12 +12,12 @@ export const PARTS = /** @type {const} */ (["encoder", "decoder", "cross"]);
 /** @type {HeadMask} */
 const CAUSAL = { kind: "causal" };
 
-/** The name of a run, from its changes, as Python's. @type {(first: string, changes: { mask?: "causal" | null, scale?: number | null, said?: string[] }) => string} */
-const named = (first, { mask = null, scale = null, said = [] }) => {
+/** The name of a run, from its changes, as Python's. @type {(first: string, changes: { mask?: "causal" | null, scale?: number | null, said?: string[], called?: string[] }) => string} */
+const named = (first, { mask = null, scale = null, said = [], called = said }) => {
   const changes = [
     ...(mask ? [mask] : []),
     ...(scale === null ? [] : [scale === 1 ? "without ÷ √d" : `scale ${scale}`]),
-    ...said,
+    ...namesOf(called),
   ];
   if (first === "as trained") return changes.join(", ") || first;
   return [first, ...changes].join(", ");
@@ -49,7 +50,7 @@ const tokensOf = (reader, text) => {
 export const runText = async (kernel, source, text, options = {}) => {
   const tokens = tokensOf(source.reader, text);
   const { model } = source;
-  const { mask = null, scale = null, edits, said = [], told, cancelled, breathe } = options;
+  const { mask = null, scale = null, edits, said = [], called, told, cancelled, breathe } = options;
   const followed = { edits, cancelled, breathe };
   if (!("generate" in model)) {
     const queries = lineEntry(tokens, { causal: false });
@@ -72,5 +73,5 @@ export const runText = async (kernel, source, text, options = {}) => {
     decoder: { queries: lineEntry(line(made.inputs), { causal: true }) },
     cross: { queries: lineEntry(line(made.written), { causal: false }), keys },
   };
-  return PARTS.map((kind) => traceOf(kernel, source, made[kind], { name: named(kind, { said }), kind, ...lines[kind], edits: said }));
+  return PARTS.map((kind) => traceOf(kernel, source, made[kind], { name: named(kind, { said, called }), kind, ...lines[kind], edits: said }));
 };

@@ -84,7 +84,9 @@ export class Renderer {
     this.dots = cells.waiting ? null : this.client.table(cells, parts);
     const { dots } = this;
     if (dots) source = (tile, signal) => dots.means(tile, tile.level, signal);
-    const far = cells.effort * cells.rows.length * cells.columns.length > HOSTS;
+    // Where WebAssembly is forbidden, the host computes all.
+    const forbidden = cells.attention.heads.some(({ kernel }) => !kernel);
+    const far = forbidden || cells.effort * cells.rows.length * cells.columns.length > HOSTS;
     const asks = !cells.waiting && recorded && far && page.header.can?.picture;
     if (asks) source = hostTiles(page, [state.trace, state.layer, state.head], cells);
     const plain = cells.whole && this.pyramid?.exact;

@@ -41,8 +41,10 @@ interface TextRunOptions {
   mask?: "causal" | null;
   scale?: number | null;
   edits?: EditsOfLayer;
-  /** The edits in words. */
+  /** The edits in words, their tokens by positions. */
   said?: string[];
+  /** As the run's name says them, if in other words. */
+  called?: string[];
   cancelled?: () => boolean;
   breathe?: () => Promise<void>;
   told?: (report: Partial<RunReport>) => void;
