@@ -130,6 +130,14 @@ def page_of(open_page):
 
 
 @pytest.fixture(scope="session")
+def live_file(tmp_path_factory):
+    """The live page with minilm and dates as a file, built once for all processes."""
+    from live import built, shared_folder
+
+    return built(shared_folder(tmp_path_factory))
+
+
+@pytest.fixture(scope="session")
 def tiny_folder(tmp_path_factory):
     """A folder with a tiny decoder of random weights."""
     from tiny import save_decoder

@@ -119,14 +119,14 @@ def test_nothing_runs_but_the_scripts_of_the_policy(sentence):
 def test_the_file_holds_the_page_and_its_style(sentence):
     blocks = Blocks(page_file(sentence))
     module = joined("hosts/text_file.js")
-    for prefix in ("editing", "sources.", "keys.overview.off", "lesson.", "matters."):
+    for prefix in ("editing", "typing.", "sources.", "keys.overview.off", "lesson.", "matters."):
         assert f'\n"{prefix}' in module
         module = without_texts(module, prefix)
     assert blocks.bytes("module").decode() == bare(module)
     assert blocks.bytes("style").decode() == style()
     header = sentence.header()
     header["can"] |= {"picture": False, "edit": []}
-    header["traces"][0] |= {"picture": None, "pyramid": None}
+    header["traces"][0]["picture"] = None
     assert blocks.header == header
 
 
@@ -321,10 +321,10 @@ def test_every_module_is_reached():
     begins = {name for name, text in modules.items() if "export const start = " in text}
     workers = {name for name in begins if name.endswith("/worker.js")}
     hosts = begins - workers
-    assert WORKER in workers
+    assert workers == {WORKER, "live/worker.js"}
     assert sorted(hosts) == [
         f"hosts/{name}.js"
-        for name in ("effects_file", "file", "notebook_rooms", "server", "survey_server", "text_file")
+        for name in ("effects_file", "file", "live", "notebook_rooms", "server", "survey_server", "text_file")
     ]
     reached = set()
     for worker in workers:
@@ -336,9 +336,8 @@ def test_every_module_is_reached():
         found = {f"{name.replace('$', '/')}.js" for name in names}
         assert not any(name.startswith("survey/") for name in found) or entry == SURVEY
         reached |= found
-    # Until the live page has a worker, nothing reaches what would run in it.
-    unreached = set() if "live/worker.js" in workers else {name for name in modules if name.startswith("live/")}
-    assert reached == set(modules) - unreached - {"hosts/notebook.js"}  # which stands alone, and asks the kernel for the others
+    # The notebook's loader stands alone, and asks the kernel for the others.
+    assert reached == set(modules) - {"hosts/notebook.js"}
 
 
 def test_nothing_of_another_place_is_named_in_the_page():

@@ -160,6 +160,9 @@ def test_a_text_too_long_says_how_many_tokens_the_model_takes(room):
     read = "(text) => { const { ids, tooLong } = tokenizers.minilm.read(text); return [ids.length, tooLong ?? 0]; }"
     assert room.evaluate(read, "a " * 510) == [512, 0]
     assert room.evaluate(read, "a " * 511) == [513, 512]
+    # A whole book, and an accent upon an accent: no call has so many arguments.
+    assert room.evaluate(read, "a " * 150_000) == [150_002, 512]
+    assert room.evaluate(read, "a" + "\u0301" * 150_000) == [3, 0]
 
 
 def test_a_tokenizer_of_another_kind_is_refused(models):

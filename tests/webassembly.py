@@ -98,7 +98,7 @@ def in_place_of_native(call: Call) -> Iterator[None]:
 def moved(call: Call, program: str, params: bytearray, workspace: int, held: object) -> None:
     """Run a call in WebAssembly's memory."""
     arrays: dict[int, np.ndarray] = {}
-    reached(held, arrays, set())
+    reached(held, arrays, {})
     places, end = {}, BEGIN
     for address, array in arrays.items():
         places[address] = end
@@ -132,11 +132,11 @@ def relocate(words: np.ndarray, arrays: dict[int, np.ndarray], places: dict[int,
                 words[i] = places[address] + word - address
 
 
-def reached(thing: object, arrays: dict[int, np.ndarray], seen: set[int]) -> None:
-    """Collect the memory of all arrays that an object refers to."""
+def reached(thing: object, arrays: dict[int, np.ndarray], seen: dict[int, object]) -> None:
+    """Collect the memory of all arrays that an object refers to; `seen` keeps what has an id in it alive."""
     if id(thing) in seen:
         return
-    seen.add(id(thing))
+    seen[id(thing)] = thing
     if isinstance(thing, np.ndarray):
         while isinstance(thing.base, np.ndarray):
             thing = thing.base

@@ -14,7 +14,22 @@ from typing import Annotated
 import typer
 
 from eyeline import words
-from eyeline.cli import bench, compare, doctor, effects, embed, explain, heads, lesson, models, survey, toy, view, why
+from eyeline.cli import (
+    bench,
+    compare,
+    doctor,
+    effects,
+    embed,
+    explain,
+    heads,
+    lesson,
+    live,
+    models,
+    survey,
+    toy,
+    view,
+    why,
+)
 from eyeline.cli.mistakes import mistake
 
 app = typer.Typer(
@@ -31,6 +46,7 @@ app.command("effects")(effects.effects)
 app.command("why")(why.why)
 app.command("view")(view.view)
 app.command("lesson")(lesson.lesson)
+app.command("live")(live.live)
 app.command("toy")(toy.toy)
 app.command("survey", cls=survey.SurveyCommand)(survey.survey)
 app.command("embed")(embed.embed)

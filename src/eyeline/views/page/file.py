@@ -50,6 +50,26 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
     """The bytes of the file, as docs/page-format.md describes it.
 
     Raises:
+        TraceError: as `page_parts`.
+    """
+    header, contents, data = page_parts(page, half=half, values=values, keep=keep)
+    module = _module(page.lesson is not None, bool(page.effects))
+    styles = style(host="hosts/effects_file.js" if page.effects else None)
+    first, drawn = first_blocks(header, contents, module, styles), still_of(page)
+    for request in stored_positions(page.traces):
+        reply = deflated(framed(*page.answer({"id": 0, **request})))
+        without = len(drawn) + sum(map(len, first)) + 4 / 3 * sum(map(len, data.values()))
+        if not without < ROOM <= without + 4 / 3 * len(reply):
+            data[stored_name(request)] = reply
+    return document(printable(page.title), header["version"], drawn, module, first, data_blocks(page, data))
+
+
+def page_parts(
+    page: PageMessages, *, half: bool = False, values: bool | None = None, keep: Sequence[str] = ()
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, bytes]]:
+    """A page's header, the file's contents, and its blocks of numbers by name.
+
+    Raises:
         TraceError: if there are no traces, requested values weren't kept, numbers are too large for float16, or `keep`
             names heads whose projections weren't recorded.
     """
@@ -83,26 +103,31 @@ def page_file(page: PageMessages, *, half: bool = False, values: bool | None = N
         data[stored_name(request)] = deflated(framed(*page.answer({"id": 0, **request})))
     for request, words in stored_nearest(page.traces):
         data[stored_name(request)] = deflated(framed({"id": 0, "kind": request["kind"], **words}, []))
-    module = _module(page.lesson is not None, bool(page.effects))
-    first = [
+    return header, contents, data
+
+
+def first_blocks(header: Mapping[str, Any], contents: Mapping[str, Any], module: str, styles: str) -> list[str]:
+    """The blocks that are read first: header, style, module."""
+    return [
         block("header", deflated(as_json([header, contents]))),
-        block("style", deflated(style(host="hosts/effects_file.js" if page.effects else None).encode())),
+        block("style", deflated(styles.encode())),
         block("module", deflated(module.encode())),
     ]
-    picture = still(page)
-    drawn = "" if picture is None else still_html(picture, why_still())
-    for request in stored_positions(page.traces):
-        reply = deflated(framed(*page.answer({"id": 0, **request})))
-        without = len(drawn) + sum(map(len, first)) + 4 / 3 * sum(map(len, data.values()))
-        if not without < ROOM <= without + 4 / 3 * len(reply):
-            data[stored_name(request)] = reply
-    # What is shown first comes first, so that it is available while the browser reads the rest.
+
+
+def data_blocks(page: PageMessages, data: Mapping[str, bytes]) -> list[str]:
+    """The blocks of numbers. What is shown first comes first, so that it is available while the browser reads the
+    rest."""
     shown = f"{page.state.get('trace')}-{page.state.get('layer')}"
-    first_ones = [f"pyramid-{shown}", f"layer-{shown}"]
-    places = {name: place for place, name in enumerate(first_ones)}
+    places = {name: place for place, name in enumerate((f"pyramid-{shown}", f"layer-{shown}"))}
     order = sorted(data, key=lambda name: (places.get(name, len(places)), name.startswith("layer-")))
-    blocks = [block(name, data[name]) for name in order]
-    return document(printable(page.title), header["version"], drawn, module, first, blocks)
+    return [block(name, data[name]) for name in order]
+
+
+def still_of(page: PageMessages) -> str:
+    """The markup of a page's still picture; empty if it has none."""
+    picture = still(page)
+    return "" if picture is None else still_html(picture, why_still())
 
 
 def stored_name(request: Mapping[str, Any]) -> str:
@@ -122,6 +147,7 @@ def _module(lesson: bool, effects: bool) -> str:
     module = joined("hosts/effects_file.js" if effects else "hosts/text_file.js")
     for prefix in (
         "editing",
+        "typing.",
         "sources.",
         "keys.overview.off",
         *(() if lesson else ("lesson.",)),

@@ -29,7 +29,7 @@ RECORDS, MODULE, WORKER_TEXT = "kernel/records.js", "kernel/module.js", "kernel/
 _OF_TEXTS = frozenset(
     (
         *("sentence", "steps", "matrix", "overview", "compare", "toy", "positions", "cost"),
-        *("lesson", "prompt", "page", "editing", "matters", "sources"),
+        *("lesson", "prompt", "page", "editing", "matters", "sources", "typing", "live"),
     )
 )
 

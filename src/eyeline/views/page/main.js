@@ -62,22 +62,25 @@ const render = ({ model, el, rooms }) => {
   const frame = element("div", { class: "eyeline", role: "region", ...notebook });
   const trouble = element("p", { class: "trouble", role: "alert", hidden: true });
   const panel = element("section", { id: `${page.id}-view`, class: "panel", role: "tabpanel", tabindex: -1 });
+  page.typing = rooms?.createTyping?.(page) ?? null;
   const lesson = createLesson(page);
   const slot = element("aside", { id: `${page.id}-lesson`, class: "lesson-slot", hidden: true }, lesson.element);
   const imprint = element("p", { class: "imprint" }); // on paper alone
   const headline = createHeadline(page, ready);
   const [tabs, tools] = [createTabs(page, names), createTools(page, shownView)];
   const [controls, notes] = [createControls(page, current), createNotes(page)];
-  const prompt = model.createPrompt?.(page); // only with a host that runs texts
+  const prompt = page.typing?.prompt ?? model.createPrompt?.(page); // only with a host that runs texts
   page.editing = rooms?.createEditing?.(page, frame) ?? null;
   /** @type {() => HTMLElement} */
   const place = () => element("div", { class: "place-of" });
   const [ofTools, ofPrompt, ofControls] = [place(), place(), place()];
   const drawer = createDrawer(page, [
     [controls.element, ofControls],
-    ...(prompt ? [/** @type {[HTMLElement, HTMLElement]} */ ([prompt.element, ofPrompt])] : []),
+    ...(page.typing ? [/** @type {[HTMLElement, HTMLElement]} */ ([page.typing.prompt.models, page.typing.prompt.place])] : []),
+    ...(prompt && !page.typing ? [/** @type {[HTMLElement, HTMLElement]} */ ([prompt.element, ofPrompt])] : []),
     [tools.element, ofTools],
   ]);
+  if (page.typing) ofPrompt.append(page.typing.prompt.element); // also on a phone: typing is what such a page is for
   frame.append(
     element("header", { class: "masthead" }, headline.title, drawer.opener, ofTools, headline.says),
     ofPrompt, drawer.element, tabs.element, ofControls, ...(page.editing ? [page.editing.element] : []), notes.element, trouble,
@@ -99,7 +102,7 @@ const render = ({ model, el, rooms }) => {
       panel.replaceChildren(view.part.element);
       panel.dataset.view = name;
     }
-    const shown = view;
+    const [shown, still] = [view, page.current()];
     panel.setAttribute("aria-labelledby", `${page.id}-tab-${name}`);
     controls.update();
     if (!shown?.ready) headline.update();
@@ -109,7 +112,7 @@ const render = ({ model, el, rooms }) => {
       if (shown) shown.ready = true;
       trouble.hidden = true;
     } catch (error) {
-      failed(error);
+      if (still()) failed(error); // what was overtaken has nothing to say: the text may be another by now
     }
     for (const part of [headline, notes, ...(page.editing ? [page.editing] : [])]) part.update();
     controls.settle();
@@ -121,9 +124,10 @@ const render = ({ model, el, rooms }) => {
       page.set({ view: names()[0] });
       return;
     }
-    frame.lang = page.language;
-    frame.setAttribute("aria-label", page.say("app"));
-    frame.dataset.theme = page.dark ? "dark" : "light";
+    const look = page.dark ? "dark" : "light";
+    if (frame.lang !== page.language) frame.setAttribute("aria-label", page.say("app"));
+    if (frame.lang !== page.language) frame.lang = page.language;
+    if (frame.dataset.theme !== look) frame.dataset.theme = look;
     slot.hidden = page.state.stop === null || !page.canLesson;
     for (const part of [tabs, tools, drawer, ...(prompt ? [prompt] : [])]) part.update();
     if (alone) address.note();

@@ -64,7 +64,16 @@ or a later one.</p>
 """
 
 
-def document(title: str, version: str, still: str, module: str, first: Sequence[str], blocks: Sequence[str]) -> bytes:
+def document(
+    title: str,
+    version: str,
+    still: str,
+    module: str,
+    first: Sequence[str],
+    blocks: Sequence[str],
+    *,
+    fetches: bool = False,
+) -> bytes:
     """The bytes of the file, as docs/page-format.md describes it.
 
     Args:
@@ -74,9 +83,10 @@ def document(title: str, version: str, still: str, module: str, first: Sequence[
         module: the page's modules as the block "module" holds them: the policy lets them run.
         first: the blocks that are read first: header, style, module.
         blocks: the others.
+        fetches: whether it may fetch from its own host.
     """
     text = _MARKUP.format(
-        policy=html.escape(_policy(_HIDE, _BOOTSTRAP, module)),
+        policy=html.escape(_policy(_HIDE, _BOOTSTRAP, module, fetches=fetches)),
         version=html.escape(version),
         title=html.escape(title),
         still=still,
@@ -102,11 +112,12 @@ def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
-def _policy(*scripts: str) -> str:
+def _policy(*scripts: str, fetches: bool) -> str:
     """The content security policy: run these scripts alone, with WebAssembly and a worker of their own making, and
-    fetch nothing."""
+    fetch nothing, or from the page's own host alone."""
     hashes = " ".join(f"'sha256-{_base64(hashlib.sha256(script.encode()).digest())}'" for script in scripts)
+    own = "; connect-src 'self'" if fetches else ""
     return (
         f"default-src 'none'; script-src {hashes} 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; "
-        f"img-src data: blob:; base-uri 'none'; form-action 'none'"
+        f"img-src data: blob:; base-uri 'none'; form-action 'none'{own}"
     )

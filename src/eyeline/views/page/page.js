@@ -26,6 +26,8 @@ export class Page {
     this.rooms = rooms;
     /** What changes runs and shows what that does, where the host can. @type {Editing | null} */
     this.editing = null;
+    /** Runs texts while they are typed, where the host runs them in the page. @type {Typing | null} */
+    this.typing = null;
     /** The look that a bar or a link of the sentence view is of. @type {(unit: number) => [query: Unit, key: Unit] | null} */
     this.lookOf = () => null;
     /** The places that the state asks for in a run that isn't there yet. @type {Partial<State>} */
@@ -102,26 +104,31 @@ export class Page {
 
   /** The words that restore this exact state. */
   get words() {
+    const naming = this.typing?.naming();
     /** @type {(at: number) => number | string} */
     const named = (at) => {
       const one = this.traces[at];
       const listed = one?.edits.length && sameEdits(one.edits, this.state.edits);
       const base = listed ? asTrained(this.traces, one) : undefined;
-      return base ? `${base.index}e` : at;
+      const name = (one && naming?.of(base ?? one)) ?? (base ?? one)?.index ?? at;
+      return base ? `${name}e` : name;
     };
-    const { trace, other, edits } = this.state;
+    const { trace, other, own, edits } = this.state;
     const at = named(trace);
     // Words with edits that name no run mean the one with the edits: see `restore`.
     const shown = edits.length && !other && at === trace ? String(at) : at;
-    return wordsOf({ ...this.state, trace: shown, other: other && [named(other[0]), other[1], other[2]] }, this.fresh);
+    const state = { ...this.state, trace: shown, other: other && [named(other[0]), other[1], other[2]], own: own.map(named) };
+    return [wordsOf(state, this.fresh), ...(naming?.words() ?? [])].filter(Boolean).join(" ");
   }
 
   /**
-   * Go to the state described by words.
+   * Go to the state described by words: at the end of the promise, if their texts have to be run first.
    * @param {string} words
    * @param {Partial<State>} [kept] settings that stay whatever the words say
+   * @returns {Promise<void> | void}
    */
   restore(words, kept = {}) {
+    if (this.typing?.carries(words)) return this.typing.open(words).then((known) => (known === null ? undefined : this.restore(known, kept)));
     this.state = this.fresh;
     /** @type {Partial<State>} */
     const settings = { ...settingsOf(words), ...kept };
@@ -135,6 +142,33 @@ export class Page {
     this.traces.push(new Trace(entry, this.traces.length));
     this.namePatches();
     return this.traces.length - 1;
+  }
+
+  /**
+   * Take up traces of the host's: those after the page's own are added, and `count` from `first` on take the places of others.
+   * @type {(entries: TraceEntry[], first: number, count: number) => void}
+   */
+  take(entries, first, count) {
+    this.host.forget(first, count);
+    entries.slice(first, first + count).forEach((entry, at) => (this.traces[first + at] = new Trace(entry, first + at)));
+    for (const entry of entries.slice(this.traces.length)) this.traces.push(new Trace(entry, this.traces.length));
+    this.namePatches();
+  }
+
+  /** The most telling weight of a trace, if it is known. @param {Trace | undefined} trace @returns {Opening | null} */
+  openingOf(trace) {
+    if (trace && trace.index === this.fresh.trace) return this.header.opening;
+    return (trace && this.typing?.runs.openings.get(trace)) ?? null;
+  }
+
+  /** Whether a change of the state follows what is typed, and is no step of the browser's Back. */
+  get following() {
+    return this.typing?.runs.following ?? false;
+  }
+
+  /** Whether the address had to leave out a text, as it is too long. */
+  get lacking() {
+    return this.typing?.lacking ?? false;
   }
 
   /** The current trace; undefined on a page without traces, on which only views that need none are opened. */
@@ -209,7 +243,8 @@ export class Page {
   reason(error) {
     if (error instanceof HostError && error.argument === "server") return this.say("server.gone");
     if (error instanceof HostError && error.argument === "webassembly") return this.say("kernel.forbidden");
-    return messageOf(error);
+    const message = messageOf(error);
+    return error instanceof HostError && said(this.language, message) ? this.say(message, error.values) : message;
   }
 
   /**

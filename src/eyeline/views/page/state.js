@@ -42,6 +42,7 @@ const DEFAULTS = Object.freeze({
   n: null, // cost: the number of tokens; null for a thousand
   stop: null, // the stop of the lesson, from 0; null while it is closed
   done: [], // the stops of the lesson whose questions were answered
+  own: [], // the traces of the reader's own sentences in the lesson, at most two
   language: null, // "en", "vi"; null for the reader's own
   theme: null, // "light", "dark"; null for the reader's own
 });
@@ -142,6 +143,7 @@ const READ = {
   n: (text) => (isLength(Number(text)) ? Number(text) : undefined),
   stop: index,
   done: numbers,
+  own: numbers,
   other: placed,
   language: oneOf("en", "vi"),
   theme: oneOf("light", "dark"),
@@ -199,7 +201,7 @@ export const settingsOf = (words, read = READ, defaults = DEFAULTS) => {
  * @type {(state: State, traces: Trace[]) => State}
  */
 export const within = (state, traces) => {
-  if (!traces.length) return { ...state, trace: 0, layer: 0, token: null, key: null, other: null, partner: null };
+  if (!traces.length) return { ...state, trace: 0, layer: 0, token: null, key: null, other: null, partner: null, own: [] };
   /** @type {(value: number, count: number) => number} */
   const bounded = (value, count) => Math.min(Math.max(value, 0), count - 1);
   const trace = bounded(state.trace, traces.length);
@@ -234,5 +236,6 @@ export const within = (state, traces) => {
     partner,
     clipped: state.clipped && there(state.clipped),
     removed: there(state.removed),
+    own: state.own.filter((at) => Number.isInteger(at) && at >= 0 && at < traces.length).slice(0, 2),
   };
 };

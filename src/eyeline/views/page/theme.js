@@ -1,7 +1,14 @@
 // Whether the host is dark: a notebook marks its body or root, else the system decides. Paper is light.
 
-const night = matchMedia("(prefers-color-scheme: dark)");
-const paper = matchMedia("print");
+/** A media query, and whether it holds: to ask the browser each time would have it compute the page's style. @type {(query: string) => { list: MediaQueryList, holds: boolean }} */
+const watched = (query) => {
+  const list = matchMedia(query);
+  const kept = { list, holds: list.matches };
+  list.addEventListener("change", () => (kept.holds = list.matches));
+  return kept;
+};
+const night = watched("(prefers-color-scheme: dark)");
+const paper = watched("print");
 let printed = false; // between the browser's beforeprint and afterprint
 
 /** Whether the host is dark. JupyterLab, VS Code and Colab each mark it differently. */
@@ -9,11 +16,11 @@ export const hostIsDark = () => {
   const { jpThemeLight, vscodeThemeKind } = document.body.dataset;
   if (jpThemeLight) return jpThemeLight === "false";
   if (vscodeThemeKind) return vscodeThemeKind.includes("dark") || vscodeThemeKind === "vscode-high-contrast";
-  return document.documentElement.getAttribute("theme") === "dark" || night.matches;
+  return document.documentElement.getAttribute("theme") === "dark" || night.holds;
 };
 
 /** Whether the document is being printed. */
-export const isPrinting = () => printed || paper.matches;
+export const isPrinting = () => printed || paper.holds;
 
 /**
  * Call a function when the theme changes, and before and after printing; returns a function that stops this.
@@ -31,14 +38,14 @@ export const onHostTheme = (changed) => {
     printed = false;
     changed();
   };
-  night.addEventListener("change", changed);
-  paper.addEventListener("change", changed);
+  night.list.addEventListener("change", changed);
+  paper.list.addEventListener("change", changed);
   addEventListener("beforeprint", begin);
   addEventListener("afterprint", end);
   return () => {
     watch.disconnect();
-    night.removeEventListener("change", changed);
-    paper.removeEventListener("change", changed);
+    night.list.removeEventListener("change", changed);
+    paper.list.removeEventListener("change", changed);
     removeEventListener("beforeprint", begin);
     removeEventListener("afterprint", end);
   };

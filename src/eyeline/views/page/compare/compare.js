@@ -56,7 +56,9 @@ const weightsTitle = (page, { sides: [first, second] }) => {
 
 /** The view. @type {(page: Page) => View} */
 export const createCompare = (page) => {
-  const root = element("div", { class: "compare" });
+  const second = page.typing?.createSecond() ?? null; // never rebuilt: it is typed in
+  const body = element("div", { class: "compared" });
+  const root = element("div", { class: "compare" }, second?.element, body);
   /** @type {(name: string) => string} */
   const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
   const room = { page, canvases: new Canvases(), colour };
@@ -71,7 +73,7 @@ export const createCompare = (page) => {
     endContext();
     const context = contextOf(room, shown, shown.parting);
     endContext = context.end;
-    root.replaceChildren(
+    body.replaceChildren(
       element("div", { class: "sides" }, sideOf(page, shown, 0), sideOf(page, shown, 1)),
       context.element,
       element(
@@ -94,7 +96,8 @@ export const createCompare = (page) => {
     if (!current()) return;
     const shown = { ...next, patches: patchesOf(page, next), parting };
     found = shown;
-    refocused(root, () => build(shown));
+    second?.update(next.sides[1].trace, next.sides[0].trace);
+    refocused(body, () => build(shown));
   };
 
   const sentence = () => {
@@ -113,7 +116,7 @@ export const createCompare = (page) => {
     sentence,
     update,
     numbers: () => (found ? compareTable(found) : { name: "compare", columns: [], rows: [] }),
-    picture: () => svgOf(root, [...root.children]),
+    picture: () => svgOf(root, [...body.children]),
     destroy: () => {
       endContext();
       room.canvases.clear();

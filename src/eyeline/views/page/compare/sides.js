@@ -50,10 +50,20 @@ const matching = (unit, from, to) => {
 };
 
 /**
- * The first word that occurs in both texts, except words set aside.
+ * The longest word that occurs in both texts, except words set aside: of "the bank" rather *bank*. The first of equal ones.
  * @type {(from: Unit[], to: Unit[]) => Unit | null}
  */
-const shared = (from, to) => from.find((unit) => !unit.aside && matching(unit, from, to)) ?? null;
+const shared = (from, to) =>
+  from.filter((unit) => !unit.aside && /[\p{L}\p{N}]/u.test(unit.text) && matching(unit, from, to))
+    .reduce((/** @type {Unit | null} */ best, unit) => (best && folded(best).length >= folded(unit).length ? best : unit), null);
+
+/** The longest word that two texts have in common, in each of them; null if there is none. @type {(one: Trace, other: Trace) => [Unit, Unit] | null} */
+export const commonWord = (one, other) => {
+  const [from, to] = [one.queries.words, other.queries.words];
+  const word = shared(from, to);
+  const match = word && matching(word, from, to);
+  return match ? [word, match] : null;
+};
 
 /**
  * The index pairs [i, j] of a longest common subsequence of two lists of words.
@@ -106,7 +116,7 @@ const sideOf = (page, place, attention, unit) => {
 };
 
 /**
- * The compared words of both sides: the chosen ones, or the first word that occurs in both.
+ * The compared words of both sides: the chosen ones, or the longest word that occurs in both.
  * @type {(
  *   page: Page, traces: [Trace, Trace], units: [from: Unit[], to: Unit[]], alike: boolean,
  * ) => { units: [Unit, Unit], matched: boolean }}

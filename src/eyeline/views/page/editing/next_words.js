@@ -140,7 +140,7 @@ export const createNextWords = (page, editing) => {
       offered = true;
       whole.open ||= !page.narrow.matches;
     }
-    const key = JSON.stringify([...traces().map(({ index }) => index)]);
+    const key = JSON.stringify([...traces().map(({ serial }) => serial)]);
     if (whole.open && key !== drawn && !busy) {
       drawn = key;
       sides = [];

@@ -111,7 +111,7 @@ export const createOutcome = (page, editing) => {
     summary.textContent = page.say("editing.outcome");
     if (!base || !run) return;
     const word = pinned();
-    const key = JSON.stringify([base.index, run.index, word?.first ?? null]);
+    const key = JSON.stringify([base.serial, run.serial, word?.first ?? null]);
     if (asked !== key) fetch(key, base, run, word);
     const now = found?.key.startsWith(JSON.stringify([base.index, run.index]).slice(0, -1)) ? found : null;
     room.dataset.stale = String(now?.key !== key);

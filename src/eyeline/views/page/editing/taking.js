@@ -27,7 +27,7 @@ export const createTaking = (page, editing) => {
   const update = () => {
     const { base } = editing;
     summary.textContent = page.say("editing.take");
-    const now = JSON.stringify([base?.index, page.state.edits, page.language]);
+    const now = JSON.stringify([base?.serial, page.state.edits, page.language]);
     if (!base || now === drawn) return;
     drawn = now;
     panel.replaceChildren(

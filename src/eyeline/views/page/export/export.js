@@ -67,7 +67,7 @@ export const createExport = (page, view) => {
   /** @type {(box: HTMLInputElement) => void} */
   const restore = (box) => {
     const words = wordsIn(box.value);
-    if (!Object.keys(page.read(words)).length) {
+    if (!Object.keys(page.read(words)).length && !/(?:^|\s)text=\S/.test(words)) {
       tell("export.nothing");
       box.focus();
       return;
@@ -123,6 +123,7 @@ export const createExport = (page, view) => {
       titled(
         "export.state",
         element("p", { class: "quiet" }, page.say("export.words.why")),
+        page.lacking ? element("p", { class: "quiet" }, page.say("typing.lacking")) : null,
         copied("export.words", words),
         page.model.get("address") ? copied("export.link", link) : null,
         row(pasted, button(page.say("export.restore"), () => restore(pasted), { class: "plain" })),

@@ -57,8 +57,12 @@ export const keepFocus = (frame, panel) => {
       if (one && one === last && root.activeElement !== one && takesFocus(one)) last = null;
     });
   };
+  // While a text is typed this is asked with every key: whether a part is drawn would make the browser lay the page out.
+  const stays = (/** @type {Element} */ part) =>
+    part.isConnected && part.localName === "textarea" && !part.closest("[hidden], :disabled, details:not([open])");
   const settle = () => {
     const active = root.activeElement;
+    if (active && active === last && stays(active)) return;
     const nowhere = !active || active === document.body || active === last;
     if (!last || !mark || !nowhere || takesFocus(last) || frame.querySelector("dialog[open]")) return;
     (successor(frame, mark) ?? panel).focus({ preventScroll: true });

@@ -5,8 +5,12 @@ import { named, percent } from "../drawing/labels.js";
 import { changesSaid } from "../provenance.js";
 import { changesOf } from "../weights/changes.js";
 
-/** The largest number of texts named. */
+/** The largest number of texts named, and of characters of each. */
 const NAMED = 12;
+const LONGEST = 60;
+
+/** @type {(text: string) => string} */
+const shortened = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
 
 /** Where a page opens by itself, what is telling about that head. @type {(page: Page) => HTMLElement | null} */
 const opened = (page) => {
@@ -32,12 +36,12 @@ export const createNotes = (page) => {
   const notes = element("div", { class: "notes" });
   const update = () => {
     const lines = new Set(page.places().flatMap(([at]) => [page.traces[at].queries, page.traces[at].keys]));
-    const why = opened(page);
+    const why = opened(page) ?? page.typing?.tellingPlace(page);
     notes.replaceChildren(
       ...(why ? [why] : []),
       ...(unchanged(page) ? [element("p", { class: "quiet" }, page.say("what.if.elsewhere"))] : []),
       ...[...lines].filter((line) => line.unknown.texts.length).map(({ unknown: { piece, texts } }) => {
-        const shown = texts.slice(0, NAMED).flatMap((text, at) => [at ? ", " : "", element("bdi", {}, text)]);
+        const shown = texts.slice(0, NAMED).flatMap((text, at) => [at ? ", " : "", element("bdi", {}, shortened(text))]);
         const more = texts.length > NAMED ? ", …" : "";
         const said = phrase(page.say("unknown"), { piece, texts: [...shown, more] });
         return element("p", { class: "unknown" }, ...said);

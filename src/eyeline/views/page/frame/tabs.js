@@ -22,7 +22,11 @@ export const createTabs = (page, names) => {
     if (!selected || list.scrollWidth <= list.clientWidth) return;
     list.scrollLeft = selected.offsetLeft - (list.clientWidth - selected.offsetWidth) / 2;
   };
+  let drawn = "";
   const update = () => {
+    const now = [page.language, page.state.view, page.state.stop, page.canLesson, names()].join(" ");
+    if (now === drawn) return;
+    drawn = now;
     const focused = list.contains(document.activeElement);
     lesson.hidden = !page.canLesson;
     lesson.textContent = page.say("lesson");

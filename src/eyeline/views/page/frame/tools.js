@@ -13,7 +13,11 @@ import { LANGUAGES } from "../words.js";
 export const createTools = (page, view) => {
   const choices = element("span", { class: "choosers" });
   const [exporter, help] = [createExport(page, view), createHelp(page)];
+  let drawn = "";
   const update = () => {
+    const now = [page.language, page.state.theme].join(" ");
+    if (now === drawn) return;
+    drawn = now;
     /** @type {(name: string, list: HTMLElement) => HTMLElement} */
     const titled = (name, list) => {
       list.title = page.say(name);

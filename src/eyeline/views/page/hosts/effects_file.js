@@ -4,4 +4,6 @@ import { createMatters } from "../matters/matters.js";
 import { showText } from "./text_file.js";
 
 /** Show the page in this file. @type {(main: Main) => Promise<void>} */
-export const start = (main) => showText(main, { createMatters });
+export const start = async (main) => {
+  await showText(main, { createMatters });
+};

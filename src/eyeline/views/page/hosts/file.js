@@ -4,7 +4,7 @@ import { KernelClient } from "../kernel/client.js";
 import { JOBS } from "../kernel/jobs.js";
 import { unframed } from "./framing.js";
 import { layerOf, ofPlanes, opened, unpacked } from "./unpacking.js";
-import { messageOf } from "../host_error.js";
+import { HostError, messageOf } from "../host_error.js";
 
 const KEPT = 4; // the number of decoded layers cached
 const LARGE = 2e6; // signs of a block that is decoded in the worker
@@ -14,7 +14,7 @@ const block = (name) => document.getElementById(`eyeline-${name}`);
 
 // The text of a block, once the browser has read it: in a large file the page starts before the last numbers arrive.
 /** @type {(name: string) => Promise<string>} */
-const textOf = (name) =>
+export const textOf = (name) =>
   new Promise((done) => {
     const ready = () => done(block(name)?.textContent ?? "");
     if (document.readyState !== "loading" || block(name)?.nextElementSibling) ready();
@@ -23,13 +23,6 @@ const textOf = (name) =>
 
 /** @type {(name: string) => Promise<Uint8Array<ArrayBuffer>>} */
 const bytesOf = async (name) => unpacked(await textOf(name));
-
-/**
- * The contents of a file, needed to read its blocks; docs/page-format.md describes each key.
- * @typedef {{
- *   dtype: "float32" | "float16", traces: { masks: (number | null)[], mask_shapes: [heads: number, ...number[]][] }[],
- * }} Contents
- */
 
 /** The bytes, or the counts of numbers, of each array of a layer. @typedef {"q" | "k" | "v" | "lse"} Name */
 
@@ -40,10 +33,11 @@ export class FileModel {
   /**
    * @param {Header} header
    * @param {Contents} contents
+   * @param {Jobs} jobs those of its worker
    */
-  constructor(header, contents) {
+  constructor(header, contents, jobs = JOBS) {
     this.header = header;
-    this.kernel = new KernelClient(JOBS);
+    this.kernel = new KernelClient(jobs);
     this.contents = contents;
     /** @type {((reply: any, buffers: Bytes[]) => void)[]} */
     this.listeners = [];
@@ -77,7 +71,8 @@ export class FileModel {
     try {
       [reply, buffers] = await this._answer(request);
     } catch (error) {
-      reply = { error: { argument: "request", message: messageOf(error) } };
+      const { argument = "request", values } = /** @type {Partial<Refusal>} */ (error instanceof HostError ? error : {});
+      reply = { error: { argument, message: messageOf(error), values } };
     }
     for (const listener of this.listeners) listener({ ...reply, id: request.id }, buffers);
   }
@@ -236,12 +231,23 @@ export class FileModel {
 /** The still picture of a file, if it has one. */
 export const still = () => document.getElementById("eyeline-still");
 
-/** Show the page in this file in place of the still picture; `rooms` are what it has beside the views. @type {(main: Main, rooms?: Rooms) => Promise<void>} */
-export const show = async (main, rooms) => {
+/**
+ * Show the page in this file in place of the still picture; `rooms` are what it has beside the views, `modelOf` makes
+ * its model object. Returns that.
+ * @template {FileModel} T
+ * @param {Main} main
+ * @param {Rooms} [rooms]
+ * @param {(header: Header, contents: any) => T} [modelOf]
+ */
+export const show = async (main, rooms, modelOf) => {
   const [header, contents] = await opened(await textOf("header")).json();
-  main.render({ model: new FileModel(header, contents), el: document.getElementById("eyeline") ?? document.body, rooms });
+  const model = modelOf?.(header, contents) ?? new FileModel(header, contents);
+  main.render({ model, el: document.getElementById("eyeline") ?? document.body, rooms });
   still()?.remove();
+  return /** @type {T} */ (model);
 };
 
 /** Show the page in this file. @type {(main: Main) => Promise<void>} */
-export const start = (main) => show(main);
+export const start = async (main) => {
+  await show(main);
+};

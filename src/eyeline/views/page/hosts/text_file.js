@@ -6,8 +6,15 @@ import { ownLanguage } from "../language.js";
 import { worded } from "../words.js";
 import { show, still } from "./file.js";
 
-/** Show the page in this file, if it can compute; `rooms` are what it has beside the views. @type {(main: Main, rooms?: Rooms) => Promise<void>} */
-export const showText = async (main, rooms) => {
+/**
+ * Show the page in this file, if it can compute; `rooms` are what it has beside the views, `modelOf` makes its model
+ * object. Returns that; null if it can't.
+ * @template {FileModel} T
+ * @param {Main} main
+ * @param {Rooms} [rooms]
+ * @param {(header: Header, contents: any) => T} [modelOf]
+ */
+export const showText = async (main, rooms, modelOf) => {
   try {
     await pageKernel();
   } catch {
@@ -18,10 +25,12 @@ export const showText = async (main, rooms) => {
     if (given) given.replaceWith(reason);
     else picture?.append(reason);
     if (picture) picture.hidden = false;
-    return;
+    return null;
   }
-  await show(main, rooms);
+  return show(main, rooms, modelOf);
 };
 
 /** Show the page in this file. @type {(main: Main) => Promise<void>} */
-export const start = (main) => showText(main);
+export const start = async (main) => {
+  await showText(main);
+};

@@ -3,7 +3,7 @@
 const STEP = 1 << 20; // signs that are decoded at once, a multiple of 4: whole, a large block would take its size again
 
 /** The bytes of a base64 text. @type {(text: string) => Uint8Array<ArrayBuffer>} */
-const decoded = (text) => {
+export const decoded = (text) => {
   const quick = /** @type {any} */ (Uint8Array).fromBase64; // not in every browser yet
   if (quick) return quick(text);
   const signs = atob(text);

@@ -11,9 +11,9 @@ import { WORKER } from "./worker_text.js";
 /** @typedef {{ post: (message: { id?: number, job?: string, request?: any, cancel?: number }, transfer?: Transferable[]) => void, end: () => void }} Channel */
 
 /** An error that crossed from a worker. @type {(error: CrossingError) => Error} */
-const restored = ({ argument, message, cancelled }) => {
+const restored = ({ argument, message, values, cancelled }) => {
   if (cancelled) return new Cancelled();
-  return argument === null ? new Error(message) : new HostError({ argument, message });
+  return argument === null ? new Error(message) : new HostError({ argument, message, values });
 };
 
 /** Asks a worker's kernel for jobs. */

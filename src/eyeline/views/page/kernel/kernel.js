@@ -9,6 +9,13 @@ import { widened } from "./halves.js";
 
 const PAGES = 32; // of 64 KiB, at first
 
+/** 0, 1, 2, … @type {(count: number) => Int32Array} */
+const inOrder = (count) => {
+  const numbers = new Int32Array(count);
+  for (let at = 0; at < count; at++) numbers[at] = at; // many times as fast as Int32Array.from
+  return numbers;
+};
+
 /** One instance. Every array that it is given must stay as it is; what it returns is the caller's. */
 export class Kernel {
   /**
@@ -116,7 +123,7 @@ export class Kernel {
     const forward = new ForwardCall(this, { ...call, E: 0 }, { top, bottom, left, right, ahead });
     const address = forward.take(4 * H * R * C);
     this.memory.floats(address, H * R * C).fill(0);
-    const [rows, columns] = [R, C].map((count) => forward.copied(Int32Array.from({ length: count }, (_, at) => at)));
+    const [rows, columns] = [R, C].map((count) => forward.copied(inOrder(count)));
     forward.record.set({
       ...forward.totals(call.lse),
       "rectangle.address": address, "rectangle.rows": R, "rectangle.columns": C,

@@ -3,7 +3,7 @@
 const LINE = 64; // bytes: every part begins on a cache line
 const PAGE = 65536; // bytes of a page of WebAssembly's memory
 const STEP = 16 * PAGE; // memory grows by whole steps
-const KEPT = 256e6; // bytes of arrays that are kept
+const KEPT = 128e6; // bytes of arrays that are kept
 
 /** @type {(bytes: number) => number} */
 const whole = (bytes) => Math.max(Math.ceil(bytes / LINE), 1) * LINE;

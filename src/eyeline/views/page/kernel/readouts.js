@@ -123,8 +123,11 @@ export class CallReadouts {
   _sums(name, spoiled, count) {
     const memory = this.call.kernel.memory;
     const [words, bad] = [memory.ints(this.at[name], 2 * count), memory.bytes(this.at[spoiled], count)];
-    return Float32Array.from({ length: count }, (_, at) =>
-      bad[at] ? NaN : (words[2 * at + 1] * HALF + (words[2 * at] >>> 0)) / this.unit);
+    const found = new Float32Array(count);
+    for (let at = 0; at < count; at++) {
+      found[at] = bad[at] ? NaN : (words[2 * at + 1] * HALF + (words[2 * at] >>> 0)) / this.unit;
+    }
+    return found;
   }
 
   /** (H, count, N) turned to (H, N, count). @param {string} name @param {number} count */
@@ -171,7 +174,8 @@ export class CallReadouts {
     if (ask.largest) {
       found.weights = this._floats("selected_weights", H * N * ask.largest);
       const words = this.call.kernel.memory.ints(at.selected_keys, 2 * H * N * ask.largest);
-      found.keys = Int32Array.from({ length: words.length / 2 }, (_, which) => words[2 * which]);
+      found.keys = new Int32Array(words.length / 2);
+      for (let which = 0; which < found.keys.length; which++) found.keys[which] = words[2 * which];
     }
     if (ask.groups) found.groups = this._turned("row_bins", ask.groups.count);
     if (ask.offsets) found.offsets = this._turned("row_offsets", this.sizes.ranges);

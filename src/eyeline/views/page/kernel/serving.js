@@ -15,6 +15,7 @@ export class Cancelled extends Error {
 export const crossing = (error) => ({
   argument: error instanceof HostError ? error.argument : null,
   message: messageOf(error),
+  values: error instanceof HostError ? error.values : undefined,
   cancelled: error instanceof Cancelled,
 });
 

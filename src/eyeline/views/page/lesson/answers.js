@@ -56,10 +56,11 @@ export const seenByThird = async (page) => {
   return { kind: "number", value: count, within: 0 };
 };
 
-/** Whether the open head looks at the previous token. @type {(page: Page) => RightAnswer} */
-export const opensPrevious = ({ state, trace }) => ({
-  kind: "open", right: kindsOf(trace, state.layer, state.head).some(([kind]) => kind === "previous"),
-});
+/** Whether the open head looks at the previous token. @type {(page: Page) => RightAnswer | null} */
+export const opensPrevious = ({ state, trace }) => {
+  const there = (trace.kinds ?? []).flat().some((kinds) => "previous" in kinds); // a sentence of two words may have none
+  return there ? { kind: "open", right: kindsOf(trace, state.layer, state.head).some(([kind]) => kind === "previous") } : null;
+};
 
 /** Whether cross-attention is open. @type {(page: Page) => RightAnswer} */
 export const opensCross = ({ trace }) => ({ kind: "open", right: trace.crossing });

@@ -3,13 +3,21 @@
 
 import { button, element, phrase } from "../drawing/dom.js";
 import { labelled } from "../drawing/labels.js";
+import { commonWord } from "../compare/sides.js";
 import { askedWord } from "./answers.js";
 import { STOPS } from "./stops.js";
 
-/** The settings that open a stop. @type {(page: Page, stop: number) => Partial<State>} */
-export const stopSettings = (page, stop) => {
-  const traces = page.header.lesson;
-  return traces ? { ...STOPS[stop].state(traces, page), stop } : {};
+/** Whether a stop is about the reader's own sentences: two are compared if they have a word in common. @type {(page: Page, name: string, own: number[]) => boolean} */
+const isOwn = ({ traces }, name, own) =>
+  name === "context" ? own.length > 1 && commonWord(traces[own[0]], traces[own[1]]) !== null : own.length > 0;
+
+/** The settings that open a stop; `own` are the reader's sentences. @type {(page: Page, stop: number, own?: number[]) => Partial<State>} */
+export const stopSettings = (page, stop, own = page.state.own) => {
+  const { lesson } = page.header;
+  if (!lesson) return {};
+  const [flies, fruit = lesson.fruit] = own;
+  const traces = isOwn(page, STOPS[stop].name, own) ? { ...lesson, flies, fruit } : lesson;
+  return { ...STOPS[stop].state(traces, page), stop };
 };
 
 /** The first stop whose question wasn't answered. @type {(page: Page) => number} */
@@ -29,17 +37,23 @@ const opens = (page, stop) => {
   return wanted.every(([key, value]) => JSON.stringify(state[key]) === JSON.stringify(value));
 };
 
-/** Words that name a stop, and settings of the reader's alone. */
-const BARE = /^(?:(?:stop|done|language|theme)=\S+ ?)*$/;
+/** Words that name a stop, and settings and sentences of the reader's alone. */
+const BARE = /^(?:(?:stop|done|language|theme|own|text\d?|model\d?)=\S+ ?)*$/;
 
 /** @typedef {{ right: boolean | null, text: string }} Verdict */
 
 /** @type {(page: Page) => PagePart} */
 export const createLesson = (page) => {
-  const root = element("div", { class: "lesson" });
+  const [above, below] = [element("div"), element("div")];
+  const own = page.typing?.createOwn() ?? null; // between them, and never rebuilt: it is typed in
+  const root = element("div", { class: "lesson" }, above, own?.element, below);
   /** @type {Verdict} */
   let verdict = { right: null, text: "" };
   let [given, built] = ["", ""];
+
+  /** The key of a stop's text: what names the lesson's sentences is said otherwise of others. @type {(name: string, part: string) => string} */
+  const keyOf = (name, part) =>
+    name === "context" && ["first", "second"].includes(part) && isOwn(page, name, page.state.own) ? `typing.context.${part}` : `lesson.${name}.${part}`;
 
   /** @type {(stop: number) => void} */
   const go = (stop) => {
@@ -143,19 +157,22 @@ export const createLesson = (page) => {
     const current = page.current();
     const word = labelled(askedWord(page));
     /** @type {(part: string) => Child[]} */
-    const text = (part) => phrase(page.say(`lesson.${name}.${part}`), { word: element("bdi", { class: "word query" }, word) });
+    const text = (part) => phrase(page.say(keyOf(name, part)), { word: element("bdi", { class: "word query" }, word) });
     const question = page.say(`lesson.${name}.question`, { word });
     const asked = await form(stop, question);
     if (!current()) return;
     const looks = verdict.right === null ? "" : verdict.right ? "right" : "wrong";
     const wrong = verdict.right === false ? element("b", {}, `${page.say("lesson.wrong")} `) : null;
     root.setAttribute("aria-label", page.say("lesson"));
-    root.replaceChildren(
+    own?.update(name);
+    above.replaceChildren(
       dots(stop),
       element("h2", { tabindex: -1, "data-focus": "lesson-title" }, element("small", {}, page.say("lesson.stop", { at: stop + 1, of: STOPS.length })),
         page.say(`lesson.${name}.title`)),
       ...["first", "second", "third"].map((part) => element("p", {}, text(part))),
       element("p", { class: "try" }, element("b", {}, page.say("lesson.try")), " ", text("try")),
+    );
+    below.replaceChildren(
       asked ?? "",
       element("p", { class: `verdict ${looks}`, role: "status" }, wrong, verdict.text),
       element(
@@ -175,7 +192,7 @@ export const createLesson = (page) => {
       page.set(stopSettings(page, stop));
       return;
     }
-    const now = [stop, page.language].join(" ");
+    const now = [stop, page.language, ...page.state.own.map((at) => page.traces[at].serial)].join(" ");
     if (now !== built) [verdict, given] = [{ right: null, text: "" }, ""];
     built = now;
     show();

@@ -1,5 +1,6 @@
 // The stops of the lesson, in the order in which a textbook goes: what each opens, and what its question asks.
 
+import { commonWord } from "../compare/sides.js";
 import {
   alikeLeast, divisor, givesMost, keysFrom, leftByArrow, lookedAtMost, opensCross, opensPrevious, pairsOfTwice, queryWidth,
   rowSum, seenByThird,
@@ -7,9 +8,9 @@ import {
 
 const PLAIN = Object.freeze({ unit: "words", special: "grey", ahead: true, padded: 0, scaled: true, removed: [], step: null });
 
-/** A head of the lesson's sentence that looks at other words, with *flies* pinned. @type {(traces: LessonTraces, page: Page) => Partial<State>} */
+/** A head of the sentence that looks at other words, with such a word pinned. @type {(traces: LessonTraces, page: Page) => Partial<State>} */
 const telling = ({ flies }, page) => {
-  const { layer, head, token } = page.header.opening ?? { layer: 0, head: 0, token: 2 };
+  const { layer, head, token } = page.openingOf(page.traces[flies]) ?? { layer: 0, head: 0, token: 2 };
   return { ...PLAIN, trace: flies, layer, head, token, toward: "from" };
 };
 
@@ -49,7 +50,11 @@ export const STOPS = [
     name: "context",
     state: ({ flies, fruit }, page) => {
       const layer = page.traces[flies].depth - 1;
-      return { ...PLAIN, view: "compare", trace: flies, layer, head: "mean", token: 2, other: [fruit, layer, "mean"], partner: 2 };
+      const words = commonWord(page.traces[flies], page.traces[fruit]); // *flies*, unless the sentences are the reader's
+      return {
+        ...PLAIN, view: "compare", trace: flies, layer, head: "mean", token: words?.[0].first ?? 0,
+        other: [fruit, layer, "mean"], partner: words?.[1].first ?? null,
+      };
     },
     answer: alikeLeast,
   },

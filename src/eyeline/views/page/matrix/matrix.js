@@ -238,8 +238,8 @@ export const createMatrix = (page) => {
     uses: ["trace", "layer", "head", "unit", "special", "ahead", "padded"],
     sentence: () => findingOf(matrix, recorded),
     async update() {
-      const { trace, layer, head, unit, special, ahead, padded, scaled, removed } = page.state;
-      const wanted = [trace, layer, head, unit, special, ahead, padded, scaled, removed].join(" ");
+      const { layer, head, unit, special, ahead, padded, scaled, removed } = page.state;
+      const wanted = [page.trace.serial, layer, head, unit, special, ahead, padded, scaled, removed].join(" ");
       canvas.setAttribute("aria-label", page.say("matrix.aria"));
       canvas.setAttribute("aria-describedby", `${page.id}-matrix-how`);
       if (wanted !== wantedName) {

@@ -89,7 +89,9 @@ export class Renderer {
       const [bottom, right] = [cells.rows.length, cells.columns.length].map((count) => Math.min(count, WARM));
       dots.means({ top: 0, left: 0, bottom, right }, 3).catch(() => {}); // an error shows with the tiles
     }
-    const far = cells.effort * cells.rows.length * cells.columns.length > HOSTS;
+    // Where WebAssembly is forbidden, the host computes all.
+    const forbidden = cells.attention.heads.some(({ kernel }) => !kernel);
+    const far = forbidden || cells.effort * cells.rows.length * cells.columns.length > HOSTS;
     const asks = !cells.waiting && recorded && far && page.header.can?.picture;
     if (asks) source = hostTiles(page, [state.trace, state.layer, state.head], cells);
     const plain = cells.whole && this.pyramid?.exact;

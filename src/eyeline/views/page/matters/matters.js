@@ -63,7 +63,7 @@ export class Matters {
   }
 
   get key() {
-    return `${this.page.trace.index} ${this.token}`;
+    return `${this.page.trace.serial} ${this.token}`;
   }
 
   /** What was found for the present question. */

@@ -104,7 +104,7 @@ export const createOverview = (page) => {
     const { trace, state } = page;
     const list = ordered();
     from = Math.min(from, Math.floor((list.length - 1) / perPage()) * perPage());
-    const now = [trace.index, order(), order() === "pair" ? pair?.key : "", page.language, from].join();
+    const now = [trace.serial, order(), order() === "pair" ? pair?.key : "", page.language, from].join();
     if (now !== drawn) {
       const focused = grid.contains(document.activeElement) ? document.activeElement?.getAttribute("data-focus") : null;
       drawn = now;
@@ -215,17 +215,17 @@ export const createOverview = (page) => {
     const { trace, state } = page;
     const words = pairOf(page);
     if (words) {
-      const key = [trace.index, state.unit, state.special, words.query.index, words.key.index].join();
+      const key = [trace.serial, state.unit, state.special, words.query.index, words.key.index].join();
       const numbers = pair?.key === key ? pair.numbers : await pairNumbers(page, words);
       if (!still()) return;
       pair = { key, numbers };
     }
     cells();
-    const asked = fetched.get(trace.index) ?? page.host.overview(trace);
-    fetched.set(trace.index, asked);
+    const asked = fetched.get(trace.serial) ?? page.host.overview(trace);
+    fetched.set(trace.serial, asked);
     const found = await asked;
     if (!still()) return;
-    const key = [trace.index, state.unit, state.special].join();
+    const key = [trace.serial, state.unit, state.special].join();
     if (current?.key !== key) current = { key, thumbnails: new Thumbnails(page, found) };
     paint();
     matters?.update();

@@ -72,8 +72,12 @@ export class Rerun {
     [this.running, this.trouble] = [true, ""];
     page.set({});
     try {
-      const made = await page.model.run?.({ text, model: page.trace.model.name, mask: null, scale: null }, () => {});
-      for (const entry of made?.header.traces.slice(page.traces.length) ?? []) page.add(entry);
+      const { model: { name: model } } = page.trace;
+      if (page.typing) await page.typing.runs.run(text, model, null, () => {});
+      else {
+        const made = await page.model.run?.({ text, model, mask: null, scale: null }, () => {});
+        for (const entry of made?.header.traces.slice(page.traces.length) ?? []) page.add(entry);
+      }
     } catch (error) {
       this.trouble = page.reason(error);
     }

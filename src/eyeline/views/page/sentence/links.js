@@ -60,11 +60,12 @@ export const createLinks = (stage) => {
   const layer = shape("svg", { class: "links", "aria-hidden": "true", focusable: "false" });
 
   /**
-   * Draw links, the widest `width` pixels wide at the scale's end; `all` are the elements of all words, `crossed` says
-   * whether the two ends are of two texts, `fromRight` whether the text begins at the right.
-   * @type {(links: Link[], all: Iterable<HTMLElement>, width: number, crossed: boolean, fromRight: boolean) => void}
+   * Lay links out, the widest `width` pixels wide at the scale's end; `all` are the elements of all words, `crossed` says
+   * whether the two ends are of two texts, `fromRight` whether the text begins at the right. Returns what draws them: others
+   * may measure the page before it changes.
+   * @type {(links: Link[], all: Iterable<HTMLElement>, width: number, crossed: boolean, fromRight: boolean) => () => void}
    */
-  const draw = (links, all, width, crossed, fromRight) => {
+  const laid = (links, all, width, crossed, fromRight) => {
     const origin = stage.getBoundingClientRect();
     const lines = links.length ? linesOf([...all].map((span) => boxOf(span, origin))) : [];
     /** @type {(box: Sides) => number} */
@@ -111,7 +112,7 @@ export const createLinks = (stage) => {
       return route([[x, room.bottom], [x, out], [margin, out], [margin, back], [tip, back], [tip, arrival.bottom]]);
     });
     const fill = getComputedStyle(stage).getPropertyValue("--weight");
-    layer.replaceChildren(
+    return () => layer.replaceChildren(
       ...paths.map((points, at) =>
         shape("path", {
           d: ribbon(points, ends[at].width),
@@ -123,5 +124,5 @@ export const createLinks = (stage) => {
       ),
     );
   };
-  return { element: layer, draw };
+  return { element: layer, laid };
 };

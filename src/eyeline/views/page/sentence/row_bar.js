@@ -9,9 +9,11 @@ export const createRowBar = (page) => {
   const caption = element("p", { class: "quiet" });
   const bar = element("div", { class: "row-bar", role: "img" });
   const whole = element("div", { class: "whole-row" }, caption, bar);
+  let width = 0; // kept: to ask for it now would have the browser lay the page out once more
+  new ResizeObserver(() => (width = bar.clientWidth)).observe(bar);
 
-  /** @type {(part: RowPart, width: number, end: number) => HTMLElement} */
-  const drawn = ({ name, number, depth }, width, end) => {
+  /** @type {(part: RowPart, end: number) => HTMLElement} */
+  const drawn = ({ name, number, depth }, end) => {
     const share = onScale(number, end);
     const text = `${name} ${share}`;
     const room = width * number - 10;
@@ -32,8 +34,8 @@ export const createRowBar = (page) => {
     if (!parts) return;
     caption.textContent = page.say("sentence.row");
     bar.setAttribute("aria-label", parts.map(({ name, number }) => `${name} ${onScale(number, end)}`).join(", "));
-    const width = bar.clientWidth;
-    bar.replaceChildren(...parts.map((part) => drawn(part, width, end)));
+    width ||= bar.clientWidth;
+    bar.replaceChildren(...parts.map((part) => drawn(part, end)));
   };
   return { element: whole, show };
 };

@@ -24,6 +24,7 @@ export const createTextView = (page) => {
   let said = ""; // the last announced sentence
   /** @type {TextLayout} */
   let layout = { kind: "line", size: 40 };
+  let fromRight = false; // whether the text begins at the right
   /** @type {number | null} */
   let pointed = null;
   /** @type {Reading | null} What was painted last. */
@@ -144,7 +145,7 @@ export const createTextView = (page) => {
   const whole = element("div", { class: "sentence" }, stage, panel.element);
 
   // The links of a reading: the strongest, and the one that is pointed at.
-  /** @type {(seen: Reading) => Parameters<typeof links.draw>[0]} */
+  /** @type {(seen: Reading) => Parameters<typeof links.laid>[0]} */
   const linked = ({ kind, one, side, numbers, end }) => {
     const own = one && rows[one.side].tokens.span(one.unit);
     if (!own || !numbers || layout.kind === "column") return [];
@@ -171,14 +172,16 @@ export const createTextView = (page) => {
         drawn.generated ||= prompt !== null && units[unit].first >= prompt;
         return lookOf(page, seen, side, units, unit, { hidden, pointed: unit === pointed });
       }, stop);
-      const hides = /** @param {number} unit */ (unit) => selection.hides(seen, unit);
-      rows[side].write(seen, units, layout.kind === "line" ? 0 : NOTICED, hides);
-      if (layout.kind === "column") rows[side].mark(seen);
     }
     const all = selection.sides.flatMap((side) => rows[side].tokens.all().map(([, span]) => span));
-    const fromRight = getComputedStyle(rows.queries.tokens.element).direction === "rtl";
     const width = layout.kind === "line" ? Math.min(Math.max(0.45 * layout.size, 12), 34) : 12;
-    links.draw(linked(seen), all, width, page.trace.crossing, fromRight);
+    const drawLinks = links.laid(linked(seen), all, width, page.trace.crossing, fromRight);
+    for (const side of selection.sides) {
+      const hides = /** @param {number} unit */ (unit) => selection.hides(seen, unit);
+      rows[side].write(seen, selection.units(side), layout.kind === "line" ? 0 : NOTICED, hides);
+      if (layout.kind === "column") rows[side].mark(seen);
+    }
+    drawLinks();
     panel.show(seen, { pointed, long: layout.kind === "column", ...drawn });
     page.retell();
     clearTimeout(later);
@@ -192,7 +195,11 @@ export const createTextView = (page) => {
     const lines = sides.map((side) => rows[side].tokens.element);
     const count = Math.max(...sides.map((side) => selection.units(side).length));
     const broken = lines.some((line) => line.querySelector(".break"));
-    layout = fitted(lines, count, stage.clientWidth - 16, broken, page.narrow.matches);
+    const room = () => {
+      fromRight = getComputedStyle(lines[0]).direction === "rtl";
+      return stage.clientWidth - 16;
+    };
+    layout = fitted(lines, count, room, broken, page.narrow.matches);
     whole.dataset.layout = layout.kind;
     whole.style.setProperty("--size", `${layout.size}px`);
   };
@@ -224,7 +231,7 @@ export const createTextView = (page) => {
     if (!current()) return;
     selection.take(attention);
     if (page.state.token === null) pointed = null;
-    const here = [page.state.trace, page.state.unit].join(" ");
+    const here = [page.trace.serial, page.state.unit].join(" ");
     if (here !== place) Object.assign(first, { queries: 0, keys: 0 });
     place = here;
     const one = selection.selected;
@@ -233,7 +240,7 @@ export const createTextView = (page) => {
     if (fresh) reach(fresh.side, fresh.unit);
     pinned = now;
     draw();
-    if (fresh) rows[fresh.side].reveal(fresh.unit);
+    if (fresh && layout.kind === "column") rows[fresh.side].reveal(fresh.unit);
     if (sent) rows[sent.side].tokens.focus(sent.unit);
     sent = null;
     const told = sentence();

@@ -97,7 +97,7 @@ export const createTokenLine = (page, side, on) => {
    */
   const show = (line, units, first, last, labelled) => {
     list.setAttribute("aria-label", page.say(`sentence.${page.trace.crossing ? side : "line"}`));
-    const now = JSON.stringify([page.state.trace, page.state.unit, units.length, first, last, [...labelled]]);
+    const now = JSON.stringify([page.trace.serial, page.state.unit, units.length, first, last, [...labelled]]);
     if (now === drawn) return;
     const focused = unitAt(document.activeElement?.closest(".token") ?? null);
     drawn = now;

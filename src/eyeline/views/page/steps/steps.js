@@ -180,7 +180,7 @@ export const createSteps = (page) => {
     const current = page.current();
     const walk = await walked(page);
     if (!current()) return;
-    const about = `${walk.trace.index} ${walk.layer} ${walk.number} ${walk.token}`;
+    const about = `${walk.trace.serial} ${walk.layer} ${walk.number} ${walk.token}`;
     if (about !== told) landed.clear();
     told = about;
     Object.assign(room, { walk, ends: endsOf(walk) });

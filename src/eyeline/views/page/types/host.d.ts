@@ -86,6 +86,8 @@ interface Header {
   can: {
     run: boolean;
     picture: boolean;
+    /** Whether texts are run in the page itself, while they are typed. */
+    live?: boolean;
     models: string[];
     /** The models with which texts can be run again, with edits. */
     edit?: string[];
@@ -147,7 +149,9 @@ type HostRequest =
 /** An error as a host reports it. */
 interface Refusal {
   argument: string | null;
+  /** A sentence; or the key of a text of the page's, with what is filled in. */
   message: string;
+  values?: Values;
 }
 
 interface HeadShape {
@@ -231,6 +235,8 @@ interface RunReport {
   layers: [done: number, count: number];
   line: string;
   seconds: number;
+  /** What a decoder has written so far. */
+  written?: string;
 }
 
 /** A request to a host to run a text or to open a file. */
@@ -240,6 +246,15 @@ interface RunRequest {
   model: string;
   mask: "causal" | null;
   scale: number | null;
+  /** The first trace of an earlier run, whose places this one's traces take. */
+  draft?: number;
+}
+
+/** What a run has made: the trace to show, the host's header with all traces, and the trace's most telling weight. */
+interface Made {
+  trace: number;
+  header: Header;
+  opening?: Opening | null;
 }
 
 /** The model object of a host: anywidget's in a notebook, and the same over a file or a server. */
@@ -255,7 +270,7 @@ interface HostModel {
   save_changes?(): void;
   /** Only a host that runs texts has these. */
   createPrompt?(page: Page): PagePart;
-  run?(request: RunRequest, told: (report: RunReport) => void): Promise<{ trace: number; header: Header } | null>;
+  run?(request: RunRequest, told: (report: RunReport) => void): Promise<Made | null>;
   cancel?(job?: number): Promise<void>;
 }
 

@@ -177,3 +177,8 @@ interface Turn {
 /** A job: what it returns is the answer; the buffers in its `transfer` are moved, not copied. */
 type Job = (kernel: Kernel, request: any, turn: Turn) => Promise<any>;
 type Jobs = Record<string, Job>;
+
+/** An error as it crosses from a worker. */
+interface CrossingError extends Refusal {
+  cancelled: boolean;
+}

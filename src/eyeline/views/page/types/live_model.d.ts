@@ -32,8 +32,6 @@ interface LiveConfig {
   vocabulary: number;
   /** The most tokens of a text. */
   positions: number;
-  /** Of an encoder: 0 for a model without them. */
-  tokenTypes: number;
   decoderLayers: number;
   /** The tokens before the first that is written, and after the last; the most tokens that are written. */
   start: number;
@@ -142,16 +140,5 @@ type Work = import("../live/model/attention.js").Work;
 type EncoderLayer = import("../live/model/running.js").EncoderLayer;
 type FeedForward = import("../live/model/parts.js").FeedForward;
 type Parts = import("../live/model/parts.js").Parts;
-type Partner = import("../live/model/partner.js").Partner;
-type Share = import("../live/model/shares.js").Share;
-
-/** The layers of an encoder, or a share of each, and the other worker that computes the rest. */
-interface EncoderStack {
-  kernel: Kernel;
-  config: LiveConfig;
-  layers: EncoderLayer[];
-  share: Share;
-  partner?: Partner | null;
-}
 type Room = import("../live/model/placing.js").Room;
 type Tensors = import("../live/model/tensors.js").Tensors;

@@ -54,6 +54,7 @@ interface State {
   against: number;
   stop: number | null;
   done: number[];
+  own: number[];
   language: Language | null;
   theme: Theme | null;
 }
@@ -183,7 +184,11 @@ interface Framed {
   narrow: MediaQueryList;
   set(settings: Record<string, any>): void;
   read(words: string): Record<string, any>;
-  restore(words: string, kept?: Record<string, any>): void;
+  restore(words: string, kept?: Record<string, any>): void | Promise<void>;
+  /** Whether the address had to leave out a text, as it is too long. */
+  lacking?: boolean;
+  /** Whether a change of the state follows what is typed, and is no step of the browser's Back. */
+  following?: boolean;
   provenance(places?: ShownPlace[]): Provenance;
   provenanceParts(): string[];
   say(key: string, values?: Values): string;
@@ -196,6 +201,7 @@ interface Rooms {
   createEditing?(page: Page, frame: HTMLElement): Editing;
   createMatters?(page: Page, redraw: () => void): Matters;
   createSources?(page: Page): SourcesOf;
+  createTyping?(page: Page): Typing;
 }
 
 /** An item of a menu: its text, what it means, and what it does. */

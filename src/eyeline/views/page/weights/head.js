@@ -1,6 +1,7 @@
 // One head: its arrays, and its weights, exp(scale · q·k − lse) where a query may look, computed when they are asked for.
 
 import { widened } from "../kernel/halves.js";
+import { mayLook } from "./may_look.js";
 
 const BLOCK = 1 << 18; // weights that are computed together: whole rows, and at least those of a panel
 const PANEL = 8; // queries
@@ -71,16 +72,7 @@ export class Head {
    * @param {number} j
    */
   allowed(i, j) {
-    const { kind, values, shape } = this.mask;
-    if (kind === "all") return true;
-    if (kind === "causal") return j <= i;
-    if (!values || !shape) return false;
-    if (kind === "bits") return values[i * this.M + j] === 1;
-    const [rows, count] = shape;
-    for (let at = (rows === 1 ? 0 : i) * count * 2, end = at + count * 2; at < end; at += 2) {
-      if (values[at] <= j && j < values[at + 1]) return true;
-    }
-    return false;
+    return mayLook(this.mask, i, j, this.M);
   }
 
   /**

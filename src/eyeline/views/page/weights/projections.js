@@ -132,7 +132,7 @@ export const projectionsOf = async (page, trace, layer, head) => {
   if (!hasProjections(trace, layer, head)) return null;
   const all = kept.get(page) ?? new Map();
   kept.set(page, all);
-  const name = `${trace.index} ${layer} ${head}`;
+  const name = `${trace.serial} ${layer} ${head}`;
   if (!all.has(name)) {
     const asked = page.host.ask({ kind: "projections", trace: trace.index, layer, head });
     all.set(

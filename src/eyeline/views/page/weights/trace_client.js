@@ -75,6 +75,16 @@ export class TraceClient extends HostClient {
     return { shape: [L, H, N, M], bytes, most };
   }
 
+  /** Drop what is kept of traces whose numbers others have now: `count` from `first` on. @type {(first: number, count: number) => void} */
+  forget(first, count) {
+    const gone = (/** @type {number | undefined} */ at) => at !== undefined && at >= first && at < first + count;
+    for (const name of this.kept.keys()) if (gone(Number(name.split(" ")[0]))) this.kept.delete(name);
+    for (const name of this.answers.keys()) {
+      const { trace, other } = JSON.parse(name);
+      if (gone(trace) || gone(other)) this.answers.delete(name);
+    }
+  }
+
   /**
    * The means that a file has of the heads of a layer, for a long text.
    * @param {Trace} trace

@@ -67,6 +67,8 @@ export class TokenizedText {
   }
 }
 
+let made = 0; // how many traces there were
+
 /** One stack of attention layers: of a model's run, or of one part of an encoder-decoder's run. */
 export class Trace {
   /**
@@ -75,6 +77,8 @@ export class Trace {
    */
   constructor(entry, index) {
     this.index = index;
+    /** Its own number: a draft that is typed on gets the index of the one before. */
+    this.serial = made++;
     this.name = entry.name;
     this.kind = entry.kind;
     this.model = entry.model;

@@ -1,11 +1,10 @@
 // The groups of a text's tokens on which heads' weights are measured: what is set aside, the first token, special
 // tokens, and punctuation.
 
-// What Python's str.strip() takes for space.
-const AROUND = /^[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/g;
+import { stripped } from "../tokens/places.js";
 
 /** Whether a text, apart from spaces around it, is only punctuation: Unicode's general category P. @type {(text: string) => boolean} */
-export const isPunctuation = (text) => /^\p{P}+$/u.test(text.replace(AROUND, ""));
+export const isPunctuation = (text) => /^\p{P}+$/u.test(stripped(text));
 
 /** The groups of which a token is in one at most. */
 export const FIRST = 1;

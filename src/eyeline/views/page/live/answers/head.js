@@ -1,6 +1,7 @@
 // The request "head": a head's queries, keys, values, lse and mask; as Python's requests/head.py.
 
-import { factorAt, factorsOf, maskOf, mayLook, sizesOf } from "./layer_weights.js";
+import { mayLook } from "../../weights/may_look.js";
+import { factorAt, factorsOf, maskOf, sizesOf } from "./layer_weights.js";
 import { placeAt, traceAt } from "./refusal.js";
 
 /** The kind of the mask that a layer's heads share; "bits" where they differ. @type {(layer: LiveLayer) => MaskKind} */

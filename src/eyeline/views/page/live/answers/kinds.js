@@ -1,7 +1,8 @@
 // The labels of a trace's heads, those of `eyeline heads` but for "induction"; as Python's answers/behaviour.
 
+import { mayLook } from "../../weights/may_look.js";
 import { ASIDE, FIRST, GROUPS, PUNCTUATION, SPECIAL } from "./groups.js";
-import { factorAt, factorsOf, maskOf, mayLook, sizesOf } from "./layer_weights.js";
+import { factorAt, factorsOf, maskOf, sizesOf } from "./layer_weights.js";
 
 /** The tokens over which a sink is measured. Source: Gu et al., "When Attention Sink Emerges in Language Models" (2024). */
 const SINK = 64;

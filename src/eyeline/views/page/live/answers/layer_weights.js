@@ -8,18 +8,6 @@ export const PICTURE = 32;
 /** The mask of one head of a layer. @type {(layer: LiveLayer, head: number) => HeadMask} */
 export const maskOf = ({ mask }, head) => (Array.isArray(mask) ? mask[head] : mask);
 
-/** Whether query i may look at key j of M. @type {(mask: HeadMask, i: number, j: number, M: number) => boolean} */
-export const mayLook = ({ kind, values, shape }, i, j, M) => {
-  if (kind === "all") return true;
-  if (kind === "causal") return j <= i;
-  if (!values) return false;
-  if (kind === "bits") return values[i * M + j] === 1;
-  const [rows, count] = /** @type {number[]} */ (shape);
-  const first = (rows === 1 ? 0 : i) * count;
-  for (let at = 2 * first; at < 2 * (first + count); at += 2) if (values[at] <= j && j < values[at + 1]) return true;
-  return false;
-};
-
 /**
  * What one head's weights are multiplied by after the softmax.
  * @type {(layer: LiveLayer, head: number, N: number, M: number) => WeightFactor[]}

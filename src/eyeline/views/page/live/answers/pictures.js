@@ -1,6 +1,7 @@
 // The requests "overview" and "picture": heads' weights as means of cells; as Python's requests/overview.py and picture.py.
 
-import { headCall, mayLook } from "./layer_weights.js";
+import { mayLook } from "../../weights/may_look.js";
+import { headCall } from "./layer_weights.js";
 import { RequestRefused, placeAt, span, traceAt, whole } from "./refusal.js";
 
 const CELLS = 1 << 20; // the most cells of a picture

@@ -12,6 +12,20 @@ export class RequestRefused extends Error {
   }
 }
 
+/**
+ * The reply to a request, with its id and kind; or its error, if it can't be answered.
+ * @type {(request: Record<string, any>, make: () => LiveAnswer | Promise<LiveAnswer>) => Promise<LiveAnswer>}
+ */
+export const replied = async ({ id, kind }, make) => {
+  try {
+    const { reply, buffers } = await make();
+    return { reply: { id, kind, ...reply }, buffers };
+  } catch (error) {
+    if (!(error instanceof RequestRefused)) throw error;
+    return { reply: { id, error: { argument: error.argument, message: error.message } }, buffers: [] };
+  }
+};
+
 /** A value as an error quotes it. @type {(value: unknown) => string} */
 const quoted = (value) => (JSON.stringify(value) ?? "nothing").slice(0, 40);
 

@@ -10,11 +10,9 @@ import { headsOf, joinHeads } from "./placing.js";
  * @property {Work} work
  * @property {HeadMask} mask
  * @property {number} scale
- * @property {LayerEdits | null} edits of the heads that are computed here
+ * @property {LayerEdits | null} edits
  * @property {boolean} keep whether the layer's arrays are to come back
  * @property {AttendCall["ask"]} [ask] what is to be read of the weights
- * @property {(x: Placed) => Promise<Placed>} [swap] gives what another worker computed, and gives it x, where each
- *   computes a share: the sum of both is the whole
  */
 
 /** Memory that one layer uses after the other. */
@@ -22,14 +20,12 @@ export class Work {
   /**
    * @param {Room} room
    * @param {LiveConfig} config
-   * @param {Share} share
    * @param {number} N
    */
-  constructor(room, { headDim }, { heads, units }, N) {
-    const width = (heads[1] - heads[0]) * headDim;
+  constructor(room, { width, innerWidth }, N) {
     this.projected = room.rows(N, 3 * width);
     this.joined = room.rows(N, width);
-    this.inner = room.rows(N, units[1] - units[0]);
+    this.inner = room.rows(N, innerWidth);
   }
 }
 
@@ -41,17 +37,12 @@ export class Attention {
    * @param {boolean} across whether keys and values are made of another text
    */
   constructor(parts, { query, key, value, output, norm }, across = false) {
-    const { room, config: { width, headDim }, share } = parts;
-    const own = /** @type {[number, number]} */ (share.heads.map((head) => head * headDim));
-    /** @type {[number, number]} */
-    const square = [width, width];
-    this.room = room;
-    this.heads = share.heads[1] - share.heads[0];
-    this.headDim = headDim;
-    this.residual = share.residual;
-    this.projections = parts.linear(across ? [query] : [query, key, value], square, { rows: own });
-    this.keyValue = across ? parts.linear([key, value], square, { rows: own }) : null;
-    this.output = parts.linear([output], square, { columns: own, bias: share.residual });
+    const { width } = parts.config;
+    this.room = parts.room;
+    this.config = parts.config;
+    this.projections = parts.linear(across ? [query] : [query, key, value], width, width);
+    this.keyValue = across ? parts.linear([key, value], width, width) : null;
+    this.output = parts.linear([output], width, width);
     this.norm = parts.norm(norm);
   }
 
@@ -61,8 +52,8 @@ export class Attention {
    * @param {Call} call
    */
   over(x, call) {
+    const { width } = this.config;
     const rows = call.work.projected;
-    const width = this.heads * this.headDim;
     this.room.kernel.product(this.projections, x, rows);
     return this._attended(x, [0, width, 2 * width].map((first) => ({ rows, first })), call);
   }
@@ -77,7 +68,7 @@ export class Attention {
   across(x, context, both, call) {
     if (!this.keyValue) throw new Error("attention must be made across texts, got one of a text alone; say so");
     const { kernel } = this.room;
-    const width = this.heads * this.headDim;
+    const { width } = this.config;
     const rows = { ...call.work.projected, columns: width };
     kernel.product(this.projections, x, rows);
     kernel.product(this.keyValue, context, both);
@@ -88,12 +79,12 @@ export class Attention {
    * @param {Placed} x
    * @param {Columns[]} heads queries, keys and values
    * @param {Call} call
-   * @returns {Promise<LiveLayer | null>}
+   * @returns {LiveLayer | null}
    */
-  async _attended(x, heads, { work, mask, scale, edits, keep, ask, swap }) {
-    const { room: { kernel }, heads: H, headDim: D } = this;
+  _attended(x, heads, { work, mask, scale, edits, keep, ask }) {
+    const { room: { kernel }, config: { heads: H, headDim: D } } = this;
     const [N, M] = [heads[0].rows.rows, heads[1].rows.rows];
-    const masks = masksOf(edits, mask);
+    const masks = edits?.masks?.some(Boolean) ? edits.masks.map((own) => own ?? mask) : mask;
     /** @type {(columns: Columns) => KernelNumbers} */
     const placed = ({ rows, first }) => ({ at: rows.at + 4 * first, strides: [4 * D, rows.stride] });
     const [q, k, v] = heads.map(placed);
@@ -103,14 +94,11 @@ export class Attention {
     gates?.forEach((gate, head) => multiply(output, gate, head * N * D, N, D));
     const [ownQ, ownK, ownV] = keep ? heads.map((one) => copied(kernel, one, H, D)) : [];
     joinHeads(output, kernel.floats(work.joined.at, N * H * D), H, N, D);
-    kernel.product(this.output, work.joined, x, { residual: this.residual ? x : undefined });
-    this.norm.over(x, await swap?.(x));
+    kernel.product(this.output, work.joined, x, { residual: x });
+    this.norm.over(x);
     return keep ? { q: ownQ, k: ownK, v: ownV, lse, output, scale, mask: masks, edits, seen } : null;
   }
 }
-
-/** Where each head's queries may look. @type {(edits: LayerEdits | null, mask: HeadMask) => HeadMask | HeadMask[]} */
-export const masksOf = (edits, mask) => (edits?.masks?.some(Boolean) ? edits.masks.map((own) => own ?? mask) : mask);
 
 /** Heads in an array of their own. @type {(kernel: Kernel, columns: Columns, H: number, D: number) => Float32Array} */
 const copied = (kernel, { rows: { at, rows, stride }, first }, H, D) =>

@@ -28,7 +28,6 @@ export const readConfig = (settings) => {
     epsilon: Number(settings.layer_norm_eps ?? (encoder ? 1e-12 : 1e-5)),
     vocabulary: whole("vocab_size"),
     positions: whole("max_position_embeddings"),
-    tokenTypes: encoder ? whole("type_vocab_size", 2) : 0,
     decoderLayers: encoder ? 0 : whole("decoder_layers"),
     start: encoder ? 0 : whole("decoder_start_token_id"),
     end: encoder ? 0 : whole("eos_token_id"),
@@ -37,8 +36,8 @@ export const readConfig = (settings) => {
 };
 
 /** @param {Record<string, unknown>} settings */
-const wholeOf = (settings) => (/** @type {string} */ name, /** @type {number | undefined} */ otherwise = undefined) => {
-  const value = settings[name] ?? otherwise;
+const wholeOf = (settings) => (/** @type {string} */ name) => {
+  const value = settings[name];
   if (typeof value === "number" && Number.isInteger(value) && value >= 0) return value;
   throw new Error(`${name} must be a whole number, got ${value}; make the file again`);
 };

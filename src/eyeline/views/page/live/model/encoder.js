@@ -4,10 +4,8 @@ import { Attention } from "./attention.js";
 import { Parts } from "./parts.js";
 import { Room, rowsOf } from "./placing.js";
 import { EncoderLayer, checkIds, runEncoder } from "./running.js";
-import { halvesOf, wholeOf } from "./shares.js";
 
 const WORDS = "embeddings.word_embeddings.weight";
-const KINDS = "embeddings.token_type_embeddings.weight";
 
 /** The whole model, its weights in the kernel's memory. */
 export class Encoder {
@@ -16,25 +14,18 @@ export class Encoder {
    * @param {string} name
    * @param {LiveConfig} config
    * @param {Tensors} weights
-   * @param {Partner | null} partner the other worker, if it computes half of each layer
    */
-  constructor(kernel, name, config, weights, partner = null) {
+  constructor(kernel, name, config, weights) {
     this.kernel = kernel;
     this.name = name;
     this.config = config;
     this.weights = weights;
-    this.partner = partner;
-    this.share = partner ? halvesOf(config)[0] : wholeOf(config);
     this.room = new Room(kernel);
-    this.parts = new Parts(this.room, weights, config, this.share);
-    const { width, positions, tokenTypes, vocabulary } = config;
+    this.parts = new Parts(this.room, weights, config);
+    const { width, positions, vocabulary } = config;
     weights.stored(WORDS, [vocabulary, width]);
-    /** What is added to each position's word: its own vector, and the first token type's. (positions, width) */
-    this.placing = weights.matrix("embeddings.position_embeddings.weight", [positions, width]).slice();
-    if (weights.has(KINDS)) {
-      const first = weights.matrix(KINDS, [tokenTypes, width], 0, 1);
-      for (let at = 0; at < this.placing.length; at++) this.placing[at] += first[at % width];
-    }
+    /** What is added to each position's word: a vector, with the first token type's in it. (positions, width) */
+    this.placing = weights.matrix("embeddings.position_embeddings.weight", [positions, width]);
     this.placed = this.room.put(this.placing, width);
     this.norm = this.parts.norm("embeddings.LayerNorm");
     /** @type {EncoderLayer[]} */
@@ -79,7 +70,7 @@ export class Encoder {
   }
 }
 
-/** A layer, or the share of it. @type {(parts: Parts, number: number) => EncoderLayer} */
+/** A layer. @type {(parts: Parts, number: number) => EncoderLayer} */
 export const readLayer = (parts, number) => {
   const name = `encoder.layer.${number}`;
   const own = `${name}.attention.self`;

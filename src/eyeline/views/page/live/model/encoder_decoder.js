@@ -4,7 +4,6 @@ import { Attention, Work } from "./attention.js";
 import { Parts } from "./parts.js";
 import { Room, rowsOf } from "./placing.js";
 import { EVERYWHERE, EncoderLayer, checkIds, following, runEncoder } from "./running.js";
-import { wholeOf } from "./shares.js";
 
 const LETTERS = "letters.weight";
 /** @type {HeadMask} */
@@ -28,11 +27,11 @@ class DecoderLayer {
    * @param {Call} own
    * @param {Call} across
    */
-  async over(x, context, keysX, both, own, across) {
-    const attended = await this.own.over(x, own);
+  over(x, context, keysX, both, own, across) {
+    const attended = this.own.over(x, own);
     const between = this.own.room.numbers(x).slice();
-    const crossed = await this.cross.across(x, context, both, across);
-    await this.feedForward.over(x, own);
+    const crossed = this.cross.across(x, context, both, across);
+    this.feedForward.over(x, own.work.inner);
     if (!attended || !crossed) throw new Error("a decoder's layers must be kept, got none; say keep in its calls");
     return { own: attended, cross: { ...crossed, x: between, keysX } };
   }
@@ -40,18 +39,6 @@ class DecoderLayer {
 
 /** The place of the largest number, the first of several. @type {(numbers: Float32Array) => number} */
 const largest = (numbers) => numbers.reduce((best, number, at) => (number > numbers[best] ? at : best), 0);
-
-/**
- * The positions' vectors, (positions, width): of each angle its sine, then its cosine; the angles grow by 1 to 1/10000
- * radians a position. Source: Vaswani et al. (2017), section 3.5.
- * @type {(positions: number, width: number) => Float32Array}
- */
-const sinusoids = (positions, width) =>
-  Float32Array.from({ length: positions * width }, (_, at) => {
-    const column = at % width;
-    const angle = Math.floor(at / width) * 10_000 ** (-(column - (column % 2)) / width);
-    return column % 2 ? Math.cos(angle) : Math.sin(angle);
-  });
 
 /** The whole model, its weights in the kernel's memory. */
 export class EncoderDecoder {
@@ -67,11 +54,10 @@ export class EncoderDecoder {
     this.config = config;
     this.weights = weights;
     this.room = new Room(kernel);
-    this.share = wholeOf(config);
-    this.parts = new Parts(this.room, weights, config, this.share);
+    this.parts = new Parts(this.room, weights, config);
     const { width, positions, vocabulary } = config;
     /** What is added to each position's token, (positions, width). */
-    this.placing = sinusoids(positions, width);
+    this.placing = weights.matrix("positions.weight", [positions, width]);
     this.unembedding = this.parts.matrix(LETTERS, [vocabulary, width]);
     /** @type {EncoderLayer[]} */
     this.layers = [];
@@ -143,7 +129,7 @@ export class EncoderDecoder {
     const breath = following(options);
     for (;;) {
       await breath();
-      const step = await this._step(inputs, context, edits);
+      const step = this._step(inputs, context, edits);
       const next = given ? given[inputs.length - 1] : step.likeliest;
       const { decoder, cross } = step;
       const written = { decoder, cross, inputs: [...inputs], written: [...inputs.slice(1), next] };
@@ -159,7 +145,7 @@ export class EncoderDecoder {
    * @param {Float32Array} context the encoder's vectors, (M, width)
    * @param {EditsOfLayer} [edits]
    */
-  async _step(ids, context, edits) {
+  _step(ids, context, edits) {
     const { kernel, config: { width, headDim, vocabulary } } = this;
     const [N, M] = [ids.length, context.length / width];
     const embedded = this.embed(ids);
@@ -170,12 +156,12 @@ export class EncoderDecoder {
     const room = new Room(kernel);
     try {
       const [x, read] = [room.put(embedded, width), room.put(context, width)];
-      const [work, both] = [new Work(room, this.config, this.share, N), room.rows(M, 2 * width)];
+      const [work, both] = [new Work(room, this.config, N), room.rows(M, 2 * width)];
       const call = { work, scale: headDim ** -0.5, keep: true };
       for (const [number, layer] of this.decoder.entries()) {
         const own = { ...call, mask: CAUSAL, edits: edits?.("decoder", number, N, N) ?? null };
         const across = { ...call, mask: EVERYWHERE, edits: edits?.("cross", number, N, M) ?? null };
-        const found = await layer.over(x, read, context, both, own, across);
+        const found = layer.over(x, read, context, both, own, across);
         decoder.layers.push(found.own);
         cross.layers.push(found.cross);
         decoder.states.push(room.numbers(x).slice());

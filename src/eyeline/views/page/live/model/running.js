@@ -1,9 +1,8 @@
 // Running layers one after the other: what is kept of each, progress, and stopping.
 
 import { Cancelled } from "../../kernel/serving.js";
-import { Work, masksOf } from "./attention.js";
+import { Work } from "./attention.js";
 import { Room } from "./placing.js";
-import { editsOf } from "./shares.js";
 
 const BREATH = 10; // milliseconds between two breaths of a job
 
@@ -32,45 +31,37 @@ export const checkIds = (ids, { vocabulary, positions }) => {
 };
 
 /**
- * Run an encoder's layers on embedded tokens: all of it here, or a share, and the other worker the rest.
- * @param {EncoderStack} model
+ * Run an encoder's layers on embedded tokens.
+ * @param {{ kernel: Kernel, config: LiveConfig, layers: EncoderLayer[] }} model
  * @param {number[]} ids
  * @param {Float32Array} embedded (N, width), or the state before the first layer that is run
  * @param {RunOptions} options
  * @returns {Promise<LiveRun>}
  */
-export const runEncoder = async (model, ids, embedded, options) => {
-  const { kernel, config, layers, share, partner } = model;
-  const { width, headDim, heads } = config;
-  const { first = 0, keep = "all", told } = options;
+export const runEncoder = async ({ kernel, config, layers }, ids, embedded, options) => {
+  const { width, headDim } = config;
+  const { edits, ask, first = 0, told } = options;
+  const keep = options.keep !== "last";
+  const mask = options.mask ?? EVERYWHERE;
+  const scale = options.scale ?? headDim ** -0.5;
   const N = ids.length;
   const next = following(options);
-  const settings = {
-    first, keep: keep === "all", ask: options.ask, mask: options.mask ?? EVERYWHERE,
-    scale: options.scale ?? headDim ** -0.5,
-  };
-  const edits = layers.map((_, layer) => (layer < first ? null : options.edits?.("encoder", layer, N, N) ?? null));
   /** @type {LiveRun} */
   const run = { kind: "encoder", ids: [...ids], layers: [], states: [] };
   const room = new Room(kernel);
-  const other = partner?.begin(room, embedded, edits, settings);
   try {
     const x = room.put(embedded, width);
-    const work = new Work(room, config, share, N);
-    if (settings.keep) run.states[first] = embedded;
+    const work = new Work(room, config, N);
+    if (keep) run.states[first] = embedded;
     for (let number = first; number < layers.length; number++) {
       await next();
-      const own = editsOf(edits[number], share, heads, N, N);
-      const layer = await layers[number].over(x, { ...settings, work, edits: own, swap: other?.swap });
-      if (layer) {
-        const whole = other ? await other.joined(layer) : layer;
-        run.layers[number] = { ...whole, edits: edits[number], mask: masksOf(edits[number], settings.mask) };
-      }
-      if (settings.keep || number === layers.length - 1) run.states[number + 1] = room.numbers(x).slice();
+      const own = edits?.("encoder", number, N, N) ?? null;
+      const layer = layers[number].over(x, { work, mask, scale, edits: own, keep, ask });
+      if (layer) run.layers[number] = layer;
+      if (keep || number === layers.length - 1) run.states[number + 1] = room.numbers(x).slice();
       told?.([number + 1, layers.length]);
     }
   } finally {
-    other?.end();
     room.leave();
   }
   return run;
@@ -85,9 +76,9 @@ export class EncoderLayer {
   }
 
   /** Over rows x, in place; the layer's attention, if it is kept. @param {Placed} x @param {Call} call */
-  async over(x, call) {
-    const layer = await this.attention.over(x, call);
-    await this.feedForward.over(x, call);
+  over(x, call) {
+    const layer = this.attention.over(x, call);
+    this.feedForward.over(x, call.work.inner);
     return layer;
   }
 }

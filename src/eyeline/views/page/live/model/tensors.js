@@ -15,7 +15,7 @@ export class Tensors {
    * @param {number[]} [shape] what it must have
    */
   stored(name, shape) {
-    const found = this.has(name) ? this._stored[name] : null;
+    const found = Object.hasOwn(this._stored, name) ? this._stored[name] : null;
     if (!found) throw new Error(`weights must have ${name}, got none; make the file again`);
     const numbers = found.int8 ?? found.float16 ?? found.float32;
     const wanted = shape ?? found.shape;
@@ -33,11 +33,6 @@ export class Tensors {
   numbers(name) {
     const { shape } = this.stored(name);
     return rowsOf(this.stored(name), 0, shape.length > 1 ? shape[0] : 1, shape[shape.length - 1]);
-  }
-
-  /** Whether there is a tensor of this name. @param {string} name */
-  has(name) {
-    return Object.hasOwn(this._stored, name);
   }
 
   /**

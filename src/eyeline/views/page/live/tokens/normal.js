@@ -24,6 +24,7 @@ export const normalized = (codes, start, tables) => {
 
 /** Without some characters. @type {(text: AlignedText, keep: (code: number) => boolean) => AlignedText} */
 const only = (text, keep) => {
+  if (text.codes.every(keep)) return text;
   /** @type {AlignedText} */
   const kept = { codes: [], starts: [], ends: [] };
   text.codes.forEach((code, place) => {
@@ -37,6 +38,7 @@ const only = (text, keep) => {
 
 /** Some replaced by several. @type {(text: AlignedText, by: (code: number) => number[] | undefined) => AlignedText} */
 const each = (text, by) => {
+  if (!text.codes.some(by)) return text;
   /** @type {AlignedText} */
   const made = { codes: [], starts: [], ends: [] };
   text.codes.forEach((code, place) => {
@@ -55,6 +57,7 @@ const each = (text, by) => {
  * @type {(text: AlignedText, tables: CharacterTables) => AlignedText}
  */
 const decomposed = (text, tables) => {
+  if (!text.codes.some((code) => tables.decomposed(code) || tables.classOf(code))) return text;
   const parts = text.codes.flatMap((code) =>
     (tables.decomposed(code) ?? [code]).map((one, nth) => ({ code: one, added: nth > 0, kind: tables.classOf(one) })),
   );
@@ -62,7 +65,8 @@ const decomposed = (text, tables) => {
     if (!parts[first].kind) continue;
     let last = first + 1;
     while (last < parts.length && parts[last].kind) last++;
-    parts.splice(first, last - first, ...parts.slice(first, last).sort((a, b) => a.kind - b.kind));
+    const marks = parts.slice(first, last).sort((a, b) => a.kind - b.kind);
+    marks.forEach((mark, nth) => (parts[first + nth] = mark));
     first = last;
   }
   let next = 0;

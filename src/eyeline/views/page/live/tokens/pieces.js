@@ -44,11 +44,9 @@ export const pieceCutter = (data, vocabulary) => {
     return found;
   };
 
-  /** The pieces of text without pieces as typed. @type {(text: string, start: number) => Piece[]} */
-  const ofText = (text, start) => {
+  /** Append the pieces of text without pieces as typed. @type {(found: Piece[], text: string, start: number) => void} */
+  const addText = (found, text, start) => {
     const normal = normalized(codesOf(text), start, tables);
-    /** @type {Piece[]} */
-    const found = [];
     let first = 0;
     const close = (/** @type {number} */ last) => {
       if (last > first) found.push(...ofWord(normal, first, last));
@@ -61,7 +59,6 @@ export const pieceCutter = (data, vocabulary) => {
       first = place + 1;
     });
     close(normal.codes.length);
-    return found;
   };
 
   return (text) => {
@@ -69,13 +66,13 @@ export const pieceCutter = (data, vocabulary) => {
     const found = [];
     let [after, place] = [0, 0]; // in UTF-16 units, and in code points
     for (const match of typed ? text.matchAll(typed) : []) {
-      found.push(...ofText(text.slice(after, match.index), place));
+      addText(found, text.slice(after, match.index), place);
       const start = place + codesOf(text.slice(after, match.index)).length;
       place = start + codesOf(match[0]).length;
       found.push({ id: /** @type {number} */ (ids.get(match[0])), start, end: place });
       after = match.index + match[0].length;
     }
-    found.push(...ofText(text.slice(after), place));
+    addText(found, text.slice(after), place);
     return found;
   };
 };

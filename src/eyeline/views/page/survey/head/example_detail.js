@@ -86,7 +86,7 @@ export const createExampleDetail = (page) => {
       const ends = found.filter((at) => spans.has(at)).map((at) => ({
         at, seen: /** @type {HTMLElement} */ (spans.get(at)), looker, share: example.weights[at] / end, faded: false,
       }));
-      links.draw(ends, spans.values(), WIDEST, false, getComputedStyle(line).direction === "rtl");
+      links.laid(ends, spans.values(), WIDEST, false, getComputedStyle(line).direction === "rtl")();
       const grey = getComputedStyle(stage).getPropertyValue("--aside");
       for (const path of links.element.querySelectorAll("path")) {
         if (example.special[Number(path.getAttribute("data-unit"))]) path.setAttribute("fill", grey);
