@@ -26,6 +26,8 @@ export class KernelClient {
     this.waiting = new Map();
     /** @type {Promise<Channel> | null} */
     this.channel = null;
+    /** @type {Worker | null} */
+    this.worker = null;
     /** Whether jobs run in a worker; null until that is known. @type {boolean | null} */
     this.apart = null;
   }
@@ -102,6 +104,7 @@ export class KernelClient {
     return new Promise((done, fail) => {
       const url = URL.createObjectURL(new Blob([WORKER], { type: "text/javascript" }));
       const worker = new Worker(url);
+      this.worker = worker; // a worker that nothing refers to may be collected before it says that it was blocked
       let begun = false;
       worker.onerror = (event) => {
         event.preventDefault();
