@@ -58,7 +58,7 @@ _JOB = """([job, request]) => new Promise((done, fail) => {
     if (data.id !== id || data.progress !== undefined) return;
     window.worker.removeEventListener("message", heard);
     if (data.error) fail(new Error(data.error.message));
-    else done({ ...data.reply, buffers: data.reply.buffers?.map(text) });
+    else done({ ...data.reply, buffers: data.reply?.buffers?.map(text) });
   };
   window.worker.addEventListener("message", heard);
   window.worker.postMessage({ id, job, request });
@@ -125,7 +125,7 @@ class LivePage:
 
     def ask(self, **request: Any) -> tuple[dict[str, Any], list[bytes]]:
         """The worker's reply to a request of the page, and the bytes of its arrays."""
-        answer = self.job("answer", request={"id": 0, **request})
+        answer = self.job("answer", id=0, **request)
         return answer["reply"], [base64.b64decode(one) for one in answer["buffers"]]
 
     def job(self, name: str, **request: Any) -> dict[str, Any]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from live import LivePage, minilm
+from playwright.sync_api import Error
 
 from eyeline.edits import EditError, parse, words_of
 from eyeline.models import load
@@ -46,19 +49,26 @@ def live(chromium, live_file):
     shown.close()
 
 
+def refusal(live, **request):
+    """The error of a request that the worker refuses: its argument, its message, and the values of that."""
+    with pytest.raises(Error):
+        live.ask(**request)
+    error = live.page.evaluate("window.answers.at(-1).error")
+    return error["argument"], error["message"], error.get("values")
+
+
+def traces(live):
+    """How many traces the worker has: it says so of a number beyond them."""
+    _, message, _ = refusal(live, kind="edited", trace=10_000, edits=[], known=0)
+    return int(re.search(r"from 0 to (\d+)", message)[1]) + 1
+
+
 def run(live, text, model):
-    """Run a text in the page's worker; the number of its first trace."""
-    live.page.evaluate(
-        """([text, model]) => new Promise((done) => {
-          const id = (window.lastAsked = (window.lastAsked ?? 1e6) + 1);
-          window.worker.addEventListener("message", ({ data }) => data.id === id && data.reply && done());
-          window.worker.postMessage({ id, job: "run", request: { text, model, mask: null, scale: null } });
-        })""",
-        [text, model],
-    )
-    live.answered("run", text=text)
-    reply = live.page.evaluate("(text) => window.answers.find((one) => one.request.text === text).reply", text)
-    return reply["first"]
+    """Run a text in the page's worker, and keep its traces; the number of the first."""
+    first = traces(live)
+    live.job("run", text=text, model=model, mask=None, scale=None)
+    live.job("keep", first=first)
+    return first
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +106,7 @@ def near(got, want, tolerance=2e-5):
 def test_a_run_with_edits_is_pythons(live, sentence, page, edits):
     known = len(page.traces)
     want, _ = page.answer({"id": 1, "kind": "edited", "trace": 0, "edits": edits, "known": known})
-    before = sentence_entries(live)
+    before = traces(live)
     got, _ = live.ask(kind="edited", trace=sentence, edits=edits, known=before)
     assert got["made"] == before
     (entry,), (wanted,) = got["entries"], want["entries"]
@@ -114,12 +124,6 @@ def test_a_run_with_edits_is_pythons(live, sentence, page, edits):
     assert [look[:3] for look in got_changes["looks"]][: len(strong)] == strong
     again, _ = live.ask(kind="edited", trace=sentence, edits=edits, known=before + 1)
     assert (again["made"], again["entries"]) == (got["made"], [])
-
-
-def sentence_entries(live):
-    """How many traces the worker has."""
-    reply, _ = live.ask(kind="edited", trace=10_000, edits=[], known=0)
-    return int(reply["error"]["message"].split(" to ")[1].split(",")[0]) + 1
 
 
 def arrays_near(live, number, page, place):
@@ -181,15 +185,14 @@ def test_words_are_read_and_written_as_by_python(chromium, tmp_path):
     ],
 )
 def test_what_cannot_be_made_is_refused_with_the_reason(live, sentence, edits, key, values):
-    reply, _ = live.ask(kind="edited", trace=sentence, edits=edits, known=0)
-    assert reply["error"]["argument"] == "edits"
-    assert (reply["error"]["message"], reply["error"]["values"]) == (f"live.edit.{key}", values)
+    asked = {"kind": "edited", "trace": sentence, "edits": edits, "known": 0}
+    assert refusal(live, **asked) == ("edits", f"live.edit.{key}", values)
 
 
 def test_a_word_that_is_not_there_is_refused_with_the_words(live, sentence):
-    reply, _ = live.ask(kind="edited", trace=sentence, edits=["cut L0 >sea"], known=0)
+    asked = {"kind": "edited", "trace": sentence, "edits": ["cut L0 >sea"], "known": 0}
     values = {"side": "keys", "word": "sea", "words": "the, old, bank, by, river, was, flooded"}
-    assert (reply["error"]["message"], reply["error"]["values"]) == ("live.edit.missing", values)
+    assert refusal(live, **asked) == ("edits", "live.edit.missing", values)
 
 
 @pytest.fixture(scope="module")

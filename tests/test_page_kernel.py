@@ -324,6 +324,26 @@ def test_the_worker_answers_as_the_main_thread_and_can_be_cancelled(room):
     check_both(run(room, BOTH, CASES["odd"].call), True)
 
 
+def test_after_a_worker_broke_the_next_job_gets_another(room):
+    body = """
+      const other = new room.KernelClient(room.JOBS);
+      const make = globalThis.Worker;
+      let made = null;
+      globalThis.Worker = class extends make { constructor(url) { super(url); made = this; } };
+      await other.open();
+      globalThis.Worker = make;
+      const numbers = new Float32Array(320000);
+      const long = { H: 1, G: 1, N: 5000, M: 5000, D: 64, E: 0, q: numbers, k: numbers, scale: 1, mask: null };
+      const says = other.ask("attend", long).catch((error) => error.message);
+      while (!other.waiting.size) await Promise.resolve();
+      made.onerror(new ErrorEvent("error", { message: "out of memory" }));
+      const found = await other.ask("attend", given);
+      await other.end();
+      return [await says, found.output.length, other.apart, other.waiting.size];"""
+    H, _, N, _, _, E = CASES["odd"].shape
+    assert run(room, body, CASES["odd"].call) == ["out of memory", H * N * E, True, 0]
+
+
 def test_where_no_worker_may_be_had_the_main_thread_does_its_jobs(open_page, tmp_path):
     path = kernel_page(tmp_path / "kernel.html", ("worker-src blob:", "worker-src &#x27;none&#x27;"))
     page = open_page(path, ours=lambda message: "worker-src" not in message.text)
@@ -347,19 +367,28 @@ def test_where_webassembly_is_forbidden_the_still_picture_stays_and_says_why(tin
     assert page.locator(".eyeline").count() == 0
 
 
+def matrix_of(page):
+    """The matrix as drawn, and the sentence above it."""
+    page.wait_for_selector('canvas[data-state="done"]')
+    picture = page.evaluate("document.querySelector('canvas[data-state]').toDataURL()")
+    return picture, page.locator(".eyeline .masthead").inner_text()
+
+
 def test_where_webassembly_is_forbidden_a_server_gives_the_weights(tiny_trace, tiny_model, open_page):
     with Served(session_of(tiny_trace, tiny_model)) as served:
         address = f"http://{served.host}/"
-        page = open_page(address, within=(address,))
-        page.wait_for_selector(".eyeline [role=tab]")
-        told = page.locator(".eyeline .headline, .eyeline .says").first.inner_text()
-        page.add_init_script("delete globalThis.WebAssembly")
+        page = open_page(address, within=(address,), words="view=matrix layer=1 head=mean")
         asked = []
-        page.on("request", lambda request: asked.append(request.post_data or ""))
+        page.on("request", lambda request: asked.append(json.loads(request.post_data or "{}").get("kind")))
+        shown = matrix_of(page)
+        assert "weights" not in asked
+        page.add_init_script("delete globalThis.WebAssembly")
         page.reload()
-        page.wait_for_selector(".eyeline [role=tab]")
-        assert page.locator(".eyeline .headline, .eyeline .says").first.inner_text() == told
-        assert [json.loads(one)["kind"] for one in asked if "weights" in one]
+        assert matrix_of(page) == shown
+        assert "weights" in asked
+        page.goto(f"{address}#view=matrix&layer=1&head=0&removed=2")  # "what if" needs weights that no model has
+        page.reload()
+        page.get_by_text(page_table()["kernel.forbidden"][0]).wait_for()
 
 
 def test_a_request_for_weights_is_a_rectangle_of_them(tiny_trace):

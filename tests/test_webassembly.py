@@ -198,6 +198,20 @@ def test_products(call, stored, activation):
     assert np.abs(got - want).max() < 2e-5
 
 
+def test_where_no_product_is_rounded_the_bits_are_the_native_ones(call):
+    """Whole numbers: a multiply-add that rounds twice is then the same as one that rounds once."""
+    rng = np.random.default_rng(0)
+    W, bias, x = (rng.integers(-4, 5, shape).astype(np.float32) for shape in ((131, 257), (131,), (97, 257)))
+
+    def times():
+        return PackedMatrix([W], [bias]).times(x)
+
+    want = times()
+    with in_place_of_native(call):
+        got = times()
+    same_bits(got, want)
+
+
 def test_products_of_joined_heads_and_gated_ones(call):
     heads, W = numbers(0, 2, 3, 5, 8), numbers(1, 9, 24)
     gate, up, x = numbers(2, 13, 24), numbers(3, 13, 24), numbers(4, 7, 24)

@@ -7,7 +7,7 @@ run adds the addresses of its arrays and hands the tasks to `threads`, which run
 compiles and stores for the processor that `machine` detects: on the team of threads that the process has (`openmp`), or
 on our own (`pool`). `primitives` and `primitive_gradients` are the requests for sums of the weights, and their
 gradients; this room knows no readouts. `user_functions` compiles a user's rules and score functions. `compiled/` is the
-code that Numba compiles, and README.md walks through it all.
+code that Numba compiles, `wasm/` the same as a WebAssembly module for the page, and README.md walks through it all.
 
 This room may import `masks`, `scores` and `dropout`, never `reference`. Numba is loaded to compile, not to run.
 """

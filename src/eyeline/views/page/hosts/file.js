@@ -114,10 +114,10 @@ export class FileModel {
     const counts = { q: heads * N * D, k: groups * M * D, v: groups * M * E, lse: heads * N };
     const parts = await this._layer(number, layer, counts);
     const group = Math.floor(head / (heads / groups));
-    /** @type {(array: Uint8Array<ArrayBuffer>, at: number, of: number) => ArrayBuffer} */
+    /** @type {(array: Uint8Array<ArrayBuffer>, at: number, of: number) => Uint8Array<ArrayBuffer>} */
     const share = (array, at, of) => {
       const size = array.length / of;
-      return array.slice(at * size, (at + 1) * size).buffer;
+      return array.subarray(at * size, (at + 1) * size);
     };
     const [q, k, lse] = [share(parts.q, head, heads), share(parts.k, group, groups), share(parts.lse, head, heads)];
     const sent = { q, k, lse };
@@ -133,7 +133,7 @@ export class FileModel {
       mask_shape = shape;
     }
     const factors = `factors-${number}-${layer}-${head}`; // of weights that were multiplied
-    if (block(factors)) all.push(["factors", (await bytesOf(factors)).buffer]);
+    if (block(factors)) all.push(["factors", await bytesOf(factors)]);
     return [{ ...reply, arrays: all.map(([name]) => name), mask_shape }, all.map(([, buffer]) => buffer)];
   }
 
@@ -188,14 +188,32 @@ export class FileModel {
     const shape = { size, count: q + k + v, sums: lse };
     const text = await textOf(name);
     const { numbers, lse: sums } = text.length > LARGE
-      ? await this.kernel.ask("unpack", { text, shape }).catch(() => layerOf(text, shape)) // the kernel may be forbidden
+      ? await this._apart(text, shape).catch(() => layerOf(text, shape)) // there may be no worker
       : await layerOf(text, shape);
+    // Its layers stay decoded, so that the texts of large ones aren't needed any more.
+    if (text.length > LARGE && this.header.traces.reduce((sum, { layers }) => sum + layers.length, 0) <= KEPT) {
+      block(name)?.remove();
+    }
     return {
       q: numbers.subarray(0, size * q),
       k: numbers.subarray(size * q, size * (q + k)),
       v: numbers.subarray(size * (q + k)),
       lse: sums,
     };
+  }
+
+  /**
+   * The numbers of a large block, from a worker of its own: its memory ends with it.
+   * @param {string} text
+   * @param {{ size: number, count: number, sums: number }} shape
+   */
+  async _apart(text, shape) {
+    const worker = new KernelClient(JOBS);
+    try {
+      return await worker.ask("unpack", { text, shape });
+    } finally {
+      worker.end();
+    }
   }
 
   /**

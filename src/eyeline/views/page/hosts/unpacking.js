@@ -1,17 +1,15 @@
 // The blocks of a file: from base64 and DEFLATE to bytes, and from planes of bytes to numbers; here or in a worker.
 
+const STEP = 1 << 20; // signs that are decoded at once, a multiple of 4: whole, a large block would take its size again
+
 /** The bytes of a base64 text. @type {(text: string) => Uint8Array<ArrayBuffer>} */
 export const decoded = (text) => {
   const quick = /** @type {any} */ (Uint8Array).fromBase64; // not in every browser yet
   if (quick) return quick(text);
-  const bytes = new Uint8Array(Math.floor((3 * text.length) / 4));
-  const step = 1 << 20; // signs at once, a multiple of 4: one text of a large block would take its size again
-  let at = 0;
-  for (let from = 0; from < text.length; from += step) {
-    const signs = atob(text.slice(from, from + step));
-    for (let sign = 0; sign < signs.length; sign++) bytes[at++] = signs.charCodeAt(sign);
-  }
-  return bytes.subarray(0, at);
+  const signs = atob(text);
+  const bytes = new Uint8Array(signs.length);
+  for (let at = 0; at < signs.length; at++) bytes[at] = signs.charCodeAt(at);
+  return bytes;
 };
 
 /** What a block's text holds, as a response: its JSON, its text or its bytes. @type {(text: string) => Response} */
@@ -20,6 +18,31 @@ export const opened = (text) =>
 
 /** The bytes that a block's text holds. @type {(text: string) => Promise<Uint8Array<ArrayBuffer>>} */
 export const unpacked = async (text) => new Uint8Array(await opened(text).arrayBuffer());
+
+/**
+ * The same of so many bytes, piece by piece, in little more memory than they take.
+ * @type {(text: string, length: number) => Promise<Uint8Array<ArrayBuffer>>}
+ */
+const inflated = async (text, length) => {
+  const { writable, readable } = new DecompressionStream("deflate-raw");
+  const bytes = new Uint8Array(length);
+  const write = async () => {
+    const writer = writable.getWriter();
+    for (let from = 0; from < text.length; from += STEP) await writer.write(decoded(text.slice(from, from + STEP)));
+    await writer.close();
+  };
+  const read = async () => {
+    let at = 0;
+    for (const reader = readable.getReader(); ; ) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      bytes.set(value, at);
+      at += value.length;
+    }
+  };
+  await Promise.all([write(), read()]);
+  return bytes;
+};
 
 /**
  * Restore numbers of `size` bytes from planes: the lowest bytes of all numbers, then the next ones, and so on; the sign
@@ -46,8 +69,8 @@ export const ofPlanes = (planes, size) => {
  * @type {(text: string, shape: LayerShape) => Promise<{ numbers: Uint8Array<ArrayBuffer>, lse: Uint8Array<ArrayBuffer> }>}
  */
 export const layerOf = async (text, { size, count, sums }) => {
-  const planes = await unpacked(text);
   const split = size * count;
+  const planes = await inflated(text, split + 4 * sums);
   if (size === 2) return { numbers: ofPlanes(planes.subarray(0, split), 2), lse: ofPlanes(planes.subarray(split), 4) };
   const bytes = ofPlanes(planes, 4);
   return { numbers: bytes.subarray(0, split), lse: bytes.slice(split, split + 4 * sums) };

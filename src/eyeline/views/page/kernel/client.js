@@ -102,12 +102,17 @@ export class KernelClient {
     return new Promise((done, fail) => {
       const url = URL.createObjectURL(new Blob([WORKER], { type: "text/javascript" }));
       const worker = new Worker(url);
+      let begun = false;
       worker.onerror = (event) => {
         event.preventDefault();
-        fail(new Error(event.message));
-        // It may also end later, such as without memory: then nobody would answer.
-        for (const waiting of this.waiting.values()) waiting.fail(new Error(event.message));
+        worker.terminate();
+        const error = new Error(event.message);
+        fail(error);
+        if (!begun) return;
+        // It ended later, such as without memory: nobody would answer. The next job gets a worker of its own.
+        for (const waiting of this.waiting.values()) waiting.fail(error);
         this.waiting.clear();
+        this.channel = null;
       };
       worker.onmessage = ({ data }) => {
         if (data.started === undefined) {
@@ -115,8 +120,10 @@ export class KernelClient {
           return;
         }
         URL.revokeObjectURL(url);
-        if (data.started) done({ post: (message, transfer = []) => worker.postMessage(message, transfer), end: () => worker.terminate() });
-        else {
+        if (data.started) {
+          begun = true;
+          done({ post: (message, transfer = []) => worker.postMessage(message, transfer), end: () => worker.terminate() });
+        } else {
           worker.terminate();
           fail(restored(data.error));
         }

@@ -38,7 +38,7 @@ export class ForwardCall {
     memory.calls += 1;
     this.record = new CallRecord(memory, "forward", this.take(CallRecord.size("forward")));
     const { H, G, D, E, q, scale } = call;
-    this.half = isArray(q) && q instanceof Uint16Array;
+    this.half = isArray(q) ? q instanceof Uint16Array : q.half === true;
     this.record.set({
       H, group: H / G, N: this.N, M: this.M, D, E, q_factor: scale * LOG2E,
       half: this.half ? RECORDS.enums.Half.FLOAT16 : RECORDS.enums.Half.NOT,

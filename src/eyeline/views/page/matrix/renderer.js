@@ -1,5 +1,6 @@
 // The render loop of a matrix: has the visible tiles computed, paints those that are there, and keeps the colour map.
 
+import { givenTiles } from "./given_tiles.js";
 import { hostTiles } from "./host_tiles.js";
 import { meansOf, preview, thumbnailOf } from "./preview.js";
 import { Pyramid } from "./pyramid.js";
@@ -11,6 +12,7 @@ import { measured, scaleFor } from "./scale_choice.js";
 const HELD = 120; // milliseconds for which the picture before stays while nothing of the next is there
 const HOSTS = 2e10; // products from which the host computes, if it can
 const HOSTS_SIDE = 256; // dots of a side of its coarse tiles: it makes large ones as fast as small ones
+const WARM = 1024; // cells of a side that are computed ahead in a long text: the first call of the kernel takes longest
 const SLOW = 400; // milliseconds until the page says that it is computing
 
 /**
@@ -84,10 +86,13 @@ export class Renderer {
     this.dots = cells.waiting ? null : this.client.table(cells, parts);
     const { dots } = this;
     if (dots) source = (tile, signal) => dots.means(tile, tile.level, signal);
-    // Where WebAssembly is forbidden, the host computes all.
-    const forbidden = cells.attention.heads.some(({ kernel }) => !kernel);
-    const far = forbidden || cells.effort * cells.rows.length * cells.columns.length > HOSTS;
+    if (dots && this.pyramid) {
+      const [bottom, right] = [cells.rows.length, cells.columns.length].map((count) => Math.min(count, WARM));
+      dots.means({ top: 0, left: 0, bottom, right }, 3).catch(() => {}); // an error shows with the tiles
+    }
+    const far = cells.effort * cells.rows.length * cells.columns.length > HOSTS;
     const asks = !cells.waiting && recorded && far && page.header.can?.picture;
+    if (cells.attention.heads.some(({ kernel }) => !kernel)) source = givenTiles(cells);
     if (asks) source = hostTiles(page, [state.trace, state.layer, state.head], cells);
     const plain = cells.whole && this.pyramid?.exact;
     this.tiles = new Tiles(cells, source, plain ? this.pyramid : null, asks ? HOSTS_SIDE : undefined);

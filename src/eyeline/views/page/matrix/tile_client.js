@@ -16,11 +16,6 @@ const spansOf = (units, shown) => {
   return spans;
 };
 
-/** An array without what lies beside it in its buffer, which would be copied too. @template {Numbered} T @param {T} array @returns {T} */
-const alone = (array) => /** @type {T} */ (array.byteLength === array.buffer.byteLength ? array : array.slice());
-
-/** @typedef {Float32Array | Float64Array | Uint16Array | Int32Array | Uint8Array} Numbered */
-
 /** Asks a kernel's worker for tiles. */
 export class TileClient {
   /** @param {KernelClient} kernel */
@@ -67,10 +62,12 @@ export class TileClient {
     if (!known.bytes) {
       const { stored: { q, k }, N, M, D, scale, mask: { kind, values, shape }, factors } = head;
       const lse = Float32Array.from({ length: N }, (_, i) => head.base(i));
-      const mask = { kind, shape, values: values && alone(values) };
-      const sent = { q: alone(q), k: alone(k), lse, N, M, D, scale, mask, factors: factors ? alone(factors) : null };
+      // Copies without what lies beside the arrays in their buffers, which move to the worker.
+      const mask = { kind, shape, values: values?.slice() };
+      const sent = { q: q.slice(), k: k.slice(), lse, N, M, D, scale, mask, factors: factors?.slice() ?? null };
       known.bytes = q.byteLength + k.byteLength + lse.byteLength + (values?.byteLength ?? 0);
-      this._tell("matrix.head", { number: known.number, head: sent });
+      const moved = [sent.q, sent.k, lse, mask.values, sent.factors].flatMap((array) => (array ? [array.buffer] : []));
+      this._tell("matrix.head", { number: known.number, head: sent }, moved);
     }
     this.heads.delete(head);
     this.heads.set(head, known);
@@ -94,8 +91,9 @@ export class TileClient {
    * Tell the worker something to which it has no answer; an error shows with the tiles.
    * @param {string} job
    * @param {object} request
+   * @param {Transferable[]} [transfer]
    */
-  _tell(job, request) {
-    this.kernel.ask(job, request).catch(() => {});
+  _tell(job, request, transfer) {
+    this.kernel.ask(job, request, { transfer }).catch(() => {});
   }
 }

@@ -71,9 +71,19 @@ const tableOf = (kernel, number) => {
   return table;
 };
 
+/** Numbers in the kernel's memory, (tokens, width). @type {(kernel: Kernel, numbers: KernelNumbers, tokens: number) => KernelNumbers} */
+const placed = (kernel, numbers, tokens) => {
+  if (!ArrayBuffer.isView(numbers)) return numbers;
+  const { byteLength } = numbers;
+  const at = kernel.take(byteLength);
+  kernel.memory.copy(numbers, at);
+  return { at, strides: [byteLength, byteLength / tokens], half: numbers instanceof Uint16Array };
+};
+
 /** Learn a head. @type {(kernel: Kernel, request: { number: number, head: TileHead }) => Promise<object>} */
 const learnHead = async (kernel, { number, head }) => {
-  knownTo(kernel).heads.set(number, head);
+  const [q, k] = [placed(kernel, head.q, head.N), placed(kernel, head.k, head.M)];
+  knownTo(kernel).heads.set(number, { ...head, q, k });
   return {};
 };
 
@@ -91,7 +101,13 @@ const learnTable = async (kernel, { number, heads, table }) => {
 /** Forget heads and tables. @type {(kernel: Kernel, request: { heads: number[], tables: number[] }) => Promise<object>} */
 const forget = async (kernel, { heads, tables }) => {
   const known = knownTo(kernel);
-  for (const number of heads) known.heads.delete(number);
+  for (const number of heads) {
+    const head = known.heads.get(number);
+    for (const numbers of head ? [head.q, head.k] : []) {
+      if (!ArrayBuffer.isView(numbers)) kernel.give(numbers.at);
+    }
+    known.heads.delete(number);
+  }
   for (const number of tables) known.tables.delete(number);
   return {};
 };

@@ -36,8 +36,11 @@ interface Placed {
   stride: number;
 }
 
-/** (heads, tokens, width): float32; or the bits of float16; or float32 that lie in the kernel's memory. */
-type KernelNumbers = Float32Array | Uint16Array | { at: number; strides: [head: number, token: number] };
+/** (heads, tokens, width): float32; or the bits of float16; or either that lies in the kernel's memory. */
+type KernelNumbers =
+  | Float32Array
+  | Uint16Array
+  | { at: number; strides: [head: number, token: number]; half?: boolean };
 
 /** Weights that are multiplied after the softmax: those of query i on the keys with columns[j] = 1, times by[i]. */
 interface WeightFactor {

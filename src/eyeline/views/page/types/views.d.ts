@@ -54,8 +54,8 @@ interface Sides {
 
 /** A head as a worker computes its tiles from it. */
 type TileHead = Pick<Head, "N" | "M" | "D" | "scale" | "mask" | "factors"> & {
-  q: Float32Array | Uint16Array;
-  k: Float32Array | Uint16Array;
+  q: KernelNumbers;
+  k: KernelNumbers;
   lse: Float32Array;
 };
 

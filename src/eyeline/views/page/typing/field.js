@@ -76,7 +76,7 @@ export class TypedField {
     const same = this.asked === this.value;
     const run = same && this.going ? await this.going : same && this.draft?.text === this.value ? this.draft : await this.run();
     if (!run) return null;
-    this.draft = null;
+    if (run === this.draft) this.draft = null;
     this.page.announce(this.page.say("typing.kept"));
     return run;
   }
@@ -100,13 +100,15 @@ export class TypedField {
     /** @type {(report: RunReport) => void} */
     const told = (report) => this.tell(report, model, performance.now() - began);
     try {
-      const run = await runs.run(text, model, draft, told);
+      const known = runs.known(text, model);
+      const there = known && known.index !== draft?.trace ? known : null; // this text is in the list already
+      if (there) await runs.stop();
+      const run = there ? runs.asRun(there, text) : await runs.run(text, model, draft, told);
       if (!run) {
         if (this.asked === text) this.asked = "";
         return null;
       }
-      this.took = performance.now() - began;
-      this.draft = run;
+      if (!there) [this.took, this.draft] = [performance.now() - began, run];
       this.trouble.hidden = true;
       await this.fetched(run);
       runs.following = run.follows;

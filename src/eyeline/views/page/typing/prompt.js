@@ -103,8 +103,11 @@ export const createPrompt = (page, runs) => {
     if (base && trace !== seen && !opening) {
       const run = runs.of(base);
       if (!run || run !== field.draft) {
-        field.draft = null; // what was typed before stays
-        if (run?.text !== field.value || !run) field.fill(run?.text ?? given(page, base));
+        const own = run?.text ?? given(page, base);
+        if (own !== field.value) {
+          field.draft = null; // what was typed before stays
+          field.fill(own);
+        }
         field.trouble.hidden = true;
         stale ||= chosen !== base.model.name;
         if (names.includes(base.model.name)) chosen = base.model.name;

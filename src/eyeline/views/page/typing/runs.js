@@ -32,6 +32,12 @@ export class TypedRuns {
       (one.crossing ? one.keys : one.queries).text === text);
   }
 
+  /** A trace that is here as a run. @type {(trace: Trace, text: string) => TypedRun} */
+  asRun(trace, text) {
+    const { index, model } = trace;
+    return this.of(trace) ?? { text, model: model.name, trace: index, first: index, count: 1, follows: false };
+  }
+
   /** Whether nothing else was made of a draft, so that it may give its place. @param {TypedRun} draft */
   isFree({ trace }) {
     const { traces } = this.page;

@@ -1,5 +1,6 @@
 // The second sentence of a comparison: typed beneath the first.
 
+import { commonWord } from "../compare/sides.js";
 import { element } from "../drawing/dom.js";
 import { TypedField } from "./field.js";
 import { ownSettings } from "./own.js";
@@ -12,9 +13,13 @@ export const createSecond = (page, runs) => {
     label: "typing.second",
     model: () => page.trace.model.name,
     shown: ({ trace }) => {
-      const { stop, own, layer, head } = page.state;
+      const { stop, own, layer, head, token } = page.state;
+      const [first, made] = [page.trace, page.traces[trace]];
+      const word = token === null ? null : first.queries.unitOf(token, "words");
+      // A pinned word that the second sentence lacks gives way to one that both have.
+      const same = word && made.queries.words.some((unit) => unit.text.toLowerCase() === word.text.toLowerCase());
       const ours = stop !== null && own.length > 0 ? ownSettings(page, [own[0], trace]) : {};
-      page.set({ other: [trace, layer, head], partner: null, ...ours });
+      page.set({ other: [trace, layer, head], partner: null, ...(same ? {} : { token: commonWord(first, made)?.[0].first ?? token }), ...ours });
     },
   });
   const mark = element("i", { class: "dot hollow", "aria-hidden": "true" });

@@ -51,7 +51,7 @@ export class Typing {
     for (const { name, text, model } of texts) {
       const by = model !== null && page.header.can.models.includes(model) ? model : page.header.can.models[0];
       const known = runs.known(text, by);
-      const run = known ? runs.of(known) ?? { first: known.index, trace: known.index } : await prompt.open(text, by);
+      const run = known ? runs.asRun(known, text) : await prompt.open(text, by);
       turn += known ? 0 : 1;
       if (turn !== runs.turn) return null;
       if (!run) return bare(words);

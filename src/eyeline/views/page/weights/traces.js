@@ -8,13 +8,9 @@ export class TokenizedText {
     this.prompt = entry.prompt ?? null;
     this.length = entry.ids.length;
     this.ids = entry.ids;
-    /** @type {Token[]} */
-    this.tokens = entry.ids.map((id, index) => {
-      const [start, end] = [entry.starts[index], entry.ends[index]];
-      const special = start < 0;
-      const piece = entry.pieces[index];
-      return { index, id, piece, special, start, end, text: special ? piece : entry.text.slice(start, end) };
-    });
+    this.entry = entry;
+    /** @type {{ tokens?: Token[], pieces?: Unit[] }} What is made when it is first asked for: a long text has many. */
+    this.made = {};
     const unknown = (entry.unknown ?? []).map((index) => this.tokens[index]);
     /** The texts that the vocabulary lacks, each once, and the unknown token in their place. */
     this.unknown = { piece: unknown[0]?.piece ?? "", texts: [...new Set(unknown.map((token) => token.text.trim()))] };
@@ -28,8 +24,23 @@ export class TokenizedText {
       before: false,
       after: false,
     }));
-    /** @type {Unit[]} */
-    this.pieces = this.words.flatMap((word) =>
+    this.wordOf = new Int32Array(this.length);
+    for (const word of this.words) this.wordOf.fill(word.index, word.first, word.last);
+  }
+
+  /** @returns {Token[]} */
+  get tokens() {
+    const { ids, starts, ends, pieces, text } = this.entry;
+    return (this.made.tokens ??= ids.map((id, index) => {
+      const [start, end, piece] = [starts[index], ends[index], pieces[index]];
+      const special = start < 0;
+      return { index, id, piece, special, start, end, text: special ? piece : text.slice(start, end) };
+    }));
+  }
+
+  /** @returns {Unit[]} */
+  get pieces() {
+    return (this.made.pieces ??= this.words.flatMap((word) =>
       this.tokens.slice(word.first, word.last).map((token) => ({
         index: token.index, first: token.index, last: token.index + 1, start: token.start, end: token.end,
         text: token.text,
@@ -38,9 +49,7 @@ export class TokenizedText {
         before: token.index > word.first,
         after: token.index + 1 < word.last,
       })),
-    );
-    this.wordOf = new Int32Array(this.length);
-    for (const word of this.words) this.wordOf.fill(word.index, word.first, word.last);
+    ));
   }
 
   /** The units of a kind, "words" or "pieces", in reading order. @param {UnitKind} kind */
