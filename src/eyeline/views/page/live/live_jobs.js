@@ -30,6 +30,7 @@ export const liveJobs = () => {
 
   /** Run a text. @type {(kernel: Kernel, request: RunRequest, turn: Turn) => Promise<object>} */
   const run = async (kernel, { text = "", model, mask, scale }, { cancelled, breathe, told }) => {
+    session.wanted = true;
     const traces = await runText(kernel, session.source(model), text, { mask, scale, cancelled, breathe, told });
     const opening = openingOf(kernel, traces[traces.length - 1]);
     made = traces;

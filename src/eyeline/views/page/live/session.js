@@ -11,6 +11,7 @@ import { PARTS, runText } from "./text_runs.js";
 import { tokenizer } from "./tokens/tokenizer.js";
 
 const KEPT = 100e6; // bytes of runs that can be made again
+const [WARM_UP, WARM_UPS] = ["to be or not to be ".repeat(20), 3];
 
 /** Other kinds of requests, by what answers them. @type {Record<string, LiveAnswerer>} */
 const KINDS = { changes: answerChanges, edited: answerEdited, effects: answerEffects, sources: answerSources };
@@ -27,6 +28,8 @@ export class LiveSession {
     this.stored = [];
     /** @type {Map<string, ReadySource>} Each model that can run, by its name. */
     this.sources = new Map();
+    /** Whether a text was asked for. */
+    this.wanted = false;
     /** @type {TraceEntry[]} The header's traces. */
     this.entries = [];
     /** @type {(LiveTrace | null)[]} Their runs; null for one that is to be made again when it is asked for. */
@@ -59,7 +62,20 @@ export class LiveSession {
     const stored = this.stored[number];
     const { name, config } = stored.entry;
     const model = await loadModel(kernel, { name, config, tensors: stored.tensors(), tokenizer: data }, followed);
-    this.sources.set(name, { model, tokenizer: data, reader: tokenizer(data) });
+    const source = { model, tokenizer: data, reader: tokenizer(data) };
+    this.sources.set(name, source);
+    if (!("generate" in model)) this._warmUp(kernel, source, followed).catch(() => {}); // nobody waits for it
+  }
+
+  /**
+   * Run a text until someone asks for another: a browser translates what runs often once more, into quicker code.
+   * @param {Kernel} kernel
+   * @param {ReadySource} source
+   * @param {Followed} followed
+   */
+  async _warmUp(kernel, source, followed) {
+    const cancelled = () => this.wanted;
+    for (let time = 0; time < WARM_UPS; time++) await runText(kernel, source, WARM_UP, { ...followed, cancelled });
   }
 
   /** A model by its name. @param {string} name */
@@ -109,6 +125,7 @@ export class LiveSession {
    * @param {Followed} followed
    */
   async _again(kernel, first, followed) {
+    this.wanted = true;
     const { queries, model, layers, kind, name } = this.entries[first];
     const mask = kind === "encoder" && layers[0].mask.kind === "causal" ? "causal" : null;
     const scale = kind === "encoder" && name !== "as trained" && name !== "encoder" ? layers[0].scale : null;
