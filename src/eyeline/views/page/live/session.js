@@ -10,7 +10,8 @@ import { StoredWeights } from "./stored_weights.js";
 import { PARTS, runText } from "./text_runs.js";
 import { tokenizer } from "./tokens/tokenizer.js";
 
-const KEPT = 100e6; // bytes of runs that can be made again
+const KEPT = 50e6; // bytes of runs that can be made again
+const COPIES = 40e6; // bytes of their arrays that the kernel keeps copies of
 const [WARM_UP, WARM_UPS] = ["to be or not to be ".repeat(20), 3];
 
 /** Other kinds of requests, by what answers them. @type {Record<string, LiveAnswerer>} */
@@ -61,6 +62,7 @@ export class LiveSession {
   async ready(kernel, number, data, followed) {
     const stored = this.stored[number];
     const { name, config } = stored.entry;
+    kernel.memory.budget = COPIES;
     const model = await loadModel(kernel, { name, config, tensors: stored.tensors(), tokenizer: data }, followed);
     const source = { model, tokenizer: data, reader: tokenizer(data) };
     this.sources.set(name, source);
