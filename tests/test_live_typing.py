@@ -90,7 +90,9 @@ def test_its_numbers_are_those_of_python(live, page):
     assert np.abs(weights[3] - row).max() < 1e-6
     # The percentages on screen are these, in whole percent.
     shown = page.locator(".bar-row, .bar-list li, .bars tr").all_inner_texts()
-    assert any(f"{round(100 * row[5])}%" in one for one in shown) or f"{round(100 * row[5])}%" in page.inner_text(".panel")
+    assert any(f"{round(100 * row[5])}%" in one for one in shown) or f"{round(100 * row[5])}%" in page.inner_text(
+        ".panel"
+    )
 
 
 def test_shift_enter_is_a_new_line(page):
@@ -152,7 +154,9 @@ def test_a_text_that_is_too_long_for_a_link_is_refused_in_words(page):
     page.keyboard.press("Escape")
     page.evaluate("location.hash = '#view=matrix&trace=t&layer=4&token=1'")
     settled(page)
-    expect(page.locator(".prompt .trouble")).to_have_text("Not run: this link is of a text that it doesn't carry, as it was too long")
+    expect(page.locator(".prompt .trouble")).to_have_text(
+        "Not run: this link is of a text that it doesn't carry, as it was too long"
+    )
     assert "view=matrix" in words(page)
     assert "layer=4" not in words(page)
 
@@ -175,9 +179,15 @@ def test_two_typed_sentences_are_compared(page):
 def test_escape_and_the_button_cancel_a_run_and_the_page_goes_on(page):
     typed(page, "short bank")
     long = "the bank of a river " * 90
-    for cancel in (lambda: page.keyboard.press("Escape"), lambda: page.evaluate("document.querySelector('.prompt .wide button').click()")):
-        page.evaluate("""text => { const field = document.querySelector('.prompt textarea');
-          field.value = text; field.dispatchEvent(new Event('input')); }""", long)
+    for cancel in (
+        lambda: page.keyboard.press("Escape"),
+        lambda: page.evaluate("document.querySelector('.prompt .wide button').click()"),
+    ):
+        page.evaluate(
+            """text => { const field = document.querySelector('.prompt textarea');
+          field.value = text; field.dispatchEvent(new Event('input')); }""",
+            long,
+        )
         page.wait_for_timeout(30)
         cancel()
         settled(page)
@@ -188,7 +198,8 @@ def test_escape_and_the_button_cancel_a_run_and_the_page_goes_on(page):
 
 def test_the_page_stays_smooth_while_the_worker_is_busy(page):
     typed(page, "a bank")
-    slow = page.evaluate("""async text => {
+    slow = page.evaluate(
+        """async text => {
       const field = document.querySelector('.prompt textarea');
       field.value = text;
       field.dispatchEvent(new Event('input'));
@@ -196,7 +207,9 @@ def test_the_page_stays_smooth_while_the_worker_is_busy(page):
       const began = performance.now();
       while (performance.now() - began < 300) { await new Promise(requestAnimationFrame); frames += 1; }
       return frames;
-    }""", "the bank of a river " * 60)
+    }""",
+        "the bank of a river " * 60,
+    )
     assert slow > 3  # frames: were the text run in the page's own thread, there would be none
     expect(page.locator(".headline .text").first).to_contain_text("the bank of a river the bank", timeout=30_000)
 
