@@ -31,7 +31,7 @@ def kernel_page(path: Path, policy: tuple[str, str] | None = None, more: tuple[s
     modules = [*MODULES, *more]
     rooms = ", ".join(f"...{joining._identifier(name)}" for name in modules)
     module = joining._joined(modules, joining.HERE, "", joining.WORKER)
-    module = joining.bare(f"{module}globalThis.room = {{ {rooms} }};\n")
+    module = joining.bare(f"{module}globalThis.room = {{ {rooms} }};\ndocument.body.dataset.room = true;\n")
     text = document(
         "Kernel", "0", "", module, [block("style", deflated(b"")), block("module", deflated(module.encode()))], []
     )
@@ -42,8 +42,8 @@ def kernel_page(path: Path, policy: tuple[str, str] | None = None, more: tuple[s
     return path
 
 
-def opened(open_page: Any, path: Path) -> Any:
+def opened(open_page: Any, path: Path, **options: Any) -> Any:
     """The page, opened in a browser, once its modules are there."""
-    page = open_page(path)
-    page.wait_for_function("globalThis.room")
+    page = open_page(path, **options)
+    page.locator("body[data-room]").wait_for(state="attached")  # the policy forbids to wait for an expression
     return page

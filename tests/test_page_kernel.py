@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from browser import Opener
-from kernel_page import kernel_page
+from kernel_page import kernel_page, opened
 from served import Served, session_of
 
 import eyeline as el
@@ -48,8 +48,7 @@ def room(chromium, tmp_path_factory):
     """A page with the kernel's room alone, under the policy of every page, from a file."""
     folder = tmp_path_factory.mktemp("kernel")
     opener = Opener(chromium, folder)
-    page = opener(kernel_page(folder / "kernel.html"))
-    page.wait_for_function("globalThis.room")
+    page = opened(opener, kernel_page(folder / "kernel.html"))
     run(page, "globalThis.kernel = await room.pageKernel(); globalThis.client = new room.KernelClient(room.JOBS);")
     yield page
     opener.close()
@@ -346,8 +345,7 @@ def test_after_a_worker_broke_the_next_job_gets_another(room):
 
 def test_where_no_worker_may_be_had_the_main_thread_does_its_jobs(open_page, tmp_path):
     path = kernel_page(tmp_path / "kernel.html", ("worker-src blob:", "worker-src &#x27;none&#x27;"))
-    page = open_page(path, ours=lambda message: "worker-src" not in message.text)
-    page.wait_for_function("globalThis.room")
+    page = opened(open_page, path, ours=lambda message: "worker-src" not in message.text)
     start = "globalThis.kernel = await room.pageKernel(); globalThis.client = new room.KernelClient(room.JOBS);"
     check_both(run(page, start + BOTH, CASES["odd"].call), False)
 
