@@ -45,5 +45,5 @@ def kernel_page(path: Path, policy: tuple[str, str] | None = None, more: tuple[s
 def opened(open_page: Any, path: Path) -> Any:
     """The page, opened in a browser, once its modules are there."""
     page = open_page(path)
-    page.wait_for_function("globalThis.room")
+    page.wait_for_function("() => globalThis.room")
     return page

@@ -49,7 +49,7 @@ def room(chromium, tmp_path_factory):
     folder = tmp_path_factory.mktemp("kernel")
     opener = Opener(chromium, folder)
     page = opener(kernel_page(folder / "kernel.html"))
-    page.wait_for_function("globalThis.room")
+    page.wait_for_function("() => globalThis.room")
     run(page, "globalThis.kernel = await room.pageKernel(); globalThis.client = new room.KernelClient(room.JOBS);")
     yield page
     opener.close()
@@ -347,7 +347,7 @@ def test_after_a_worker_broke_the_next_job_gets_another(room):
 def test_where_no_worker_may_be_had_the_main_thread_does_its_jobs(open_page, tmp_path):
     path = kernel_page(tmp_path / "kernel.html", ("worker-src blob:", "worker-src &#x27;none&#x27;"))
     page = open_page(path, ours=lambda message: "worker-src" not in message.text)
-    page.wait_for_function("globalThis.room")
+    page.wait_for_function("() => globalThis.room")
     start = "globalThis.kernel = await room.pageKernel(); globalThis.client = new room.KernelClient(room.JOBS);"
     check_both(run(page, start + BOTH, CASES["odd"].call), False)
 
