@@ -144,6 +144,19 @@ def test_what_is_not_shown_takes_the_rest_of_each_row(room):
     assert found == pytest.approx(cells.sum(1), abs=1e-6)
 
 
+def test_what_columns_take_is_the_mean_of_rows_that_see_three_of_them(room):
+    trace = trace_of(Causal(), 1)
+    room.evaluate("([number, head]) => given(number, head)", [6, head_of(trace, 0)])
+    shown = np.ravel(units(False)[0]).tolist()
+    table = {"rows": shown, "columns": shown, "others": [], "reduce": "mean", "shares": False, "sums": False}
+    room.evaluate("(table) => told(6, [6], table)", table)
+    found = room.evaluate(
+        "async (places) => [...(await ask('matrix.received', { table: 6, places })).means]", [[0, 4], [40, 42]]
+    )
+    expected = trace.layers[0].weights[0][[2, 3, 40, 41]].mean(0)  # rows 0 and 1 see fewer than three
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
 def test_weights_that_were_multiplied_are(room):
     trace = trace_of(Causal(), 1)
     factors = np.linspace(0, 2, N * N, dtype=np.float32).reshape(N, N)

@@ -1,6 +1,6 @@
 // The numbers of a matrix, computed from queries and keys by the kernel: of cells, or of dots, the means of many.
 
-import { causalPairs, placesOf, seenBy, single } from "./open_pairs.js";
+import { causalPairs, looking, placesOf, runs, seenBy, single } from "./open_pairs.js";
 
 const BAND = 1 << 19; // weights of a head that are computed at once
 /** The least part of a row that is trusted as 1 − (what isn't shown): below, it has too few digits. */
@@ -113,22 +113,40 @@ export class Dots {
    */
   *aside(top, bottom) {
     const found = new Float32Array(bottom - top);
-    const { others } = this;
-    if (!others?.length) return found;
-    const part = this._of(others);
-    const width = others.length / 2;
-    const step = Math.max(Math.floor(BAND / Math.max(width, 1)), 1);
-    for (let first = top; first < bottom; first += step) {
-      const last = Math.min(first + step, bottom);
-      const { weights } = part._block(first, last, 0, width);
-      for (let row = first, at = 0; row < last; row++) {
-        let sum = 0;
-        for (const end = at + width; at < end; at++) sum += weights[at];
-        found[row - top] = sum;
+    for (const part of this.others ? runs(this.others).map((run) => this._of(run)) : []) {
+      const width = part.columns.length / 2;
+      const step = Math.max(Math.floor(BAND / width), 1);
+      for (let first = top; first < bottom; first += step) {
+        const last = Math.min(first + step, bottom);
+        const { weights } = part._block(first, last, 0, width);
+        for (let at = 0; at < weights.length; at++) found[first - top + Math.floor(at / width)] += weights[at];
+        yield;
+      }
+    }
+    return found;
+  }
+
+  /**
+   * What each column takes of some rows in the mean; rows with fewer than three visible columns say little, and don't
+   * count.
+   * @param {TokenRange[]} places the rows, as [first, last)
+   * @returns {Generator<void, Float32Array<ArrayBuffer>>}
+   */
+  *received(places) {
+    const width = this.columns.length / 2;
+    const sums = new Float32Array(width);
+    let count = 0;
+    for (const [first, last] of places) {
+      const { weights } = this._block(first, last, 0, width);
+      for (let from = 0; from < weights.length; from += width) {
+        const row = weights.subarray(from, from + width);
+        if (row.reduce((seen, weight) => seen + Number(weight > 0), 0) < 3) continue;
+        count += 1;
+        for (let at = 0; at < width; at++) sums[at] += row[at];
       }
       yield;
     }
-    return found;
+    return sums.map((sum) => sum / Math.max(count, 1));
   }
 
   /**
@@ -148,15 +166,13 @@ export class Dots {
       const weights = this.weigher.weights(heads[0], [a, b], [c, d]);
       return { weights, open: this._opened(top, bottom, left, right) };
     }
-    const weights = new Float32Array(size);
-    const own = this.largest || !plain ? new Float32Array(size) : weights;
+    const [weights, own] = [new Float32Array(size), new Float32Array(plain ? 0 : size)];
     const rowOf = placesOf(rows, top, bottom, a, b);
     const columnOf = placesOf(columns, left, right, c, d);
     for (const head of heads) {
       const found = this.weigher.weights(head, [a, b], [c, d]);
       if (plain) {
-        if (this.largest) for (let at = 0; at < size; at++) weights[at] = Math.max(weights[at], found[at]);
-        else for (let at = 0; at < size; at++) weights[at] += found[at];
+        this._join(weights, found);
         continue;
       }
       own.fill(0);
@@ -173,12 +189,22 @@ export class Dots {
           if (column >= 0) own[line + column] += share * found[at];
         }
       }
-      if (this.largest) for (let at = 0; at < size; at++) weights[at] = Math.max(weights[at], own[at]);
-      else for (let at = 0; at < size; at++) weights[at] += own[at];
+      this._join(weights, own);
     }
     if (!this.largest && heads.length > 1) for (let at = 0; at < size; at++) weights[at] /= heads.length;
     if (this.shares) this._share(weights, top, bottom, right - left);
     return { weights, open: this._opened(top, bottom, left, right) };
+  }
+
+  /**
+   * Join a head's cells with those of the heads before it.
+   * @param {Float32Array} all
+   * @param {Float32Array} own
+   */
+  _join(all, own) {
+    const count = all.length;
+    if (this.largest) for (let at = 0; at < count; at++) all[at] = Math.max(all[at], own[at]);
+    else for (let at = 0; at < count; at++) all[at] += own[at];
   }
 
   /**
@@ -207,7 +233,7 @@ export class Dots {
     const whole = this._of(this.columns);
     const width = this.columns.length / 2;
     for (let row = top; row < bottom; row++) {
-      const left = this._looking(row) - aside[row - top];
+      const left = looking(this.heads, [this.rows[2 * row], this.rows[2 * row + 1]]) - aside[row - top];
       if (!this.sums && !this.largest && left >= SURE) totals[row - top] = left;
       else for (const weight of whole._block(row, row + 1, 0, width).weights) totals[row - top] += weight;
     }
@@ -218,14 +244,6 @@ export class Dots {
   _of(columns) {
     const { heads, rows } = this;
     return new Dots(this.weigher, { heads, reduce: this.largest ? "max" : "mean", rows, columns });
-  }
-
-  /** The whole of a row: 1, unless tokens of it may look nowhere. @param {number} row */
-  _looking(row) {
-    const [first, last] = [this.rows[2 * row], this.rows[2 * row + 1]];
-    let count = 0;
-    for (const { lse } of this.heads) for (let token = first; token < last; token++) if (lse[token] > -Infinity) count += 1;
-    return count / this.heads.length / (last - first);
   }
 
   /**

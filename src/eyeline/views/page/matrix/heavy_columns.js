@@ -5,6 +5,8 @@ const SHARE = 0.12; // the smallest mean number of a heavy column
 const UNIFORM = 3; // the smallest ratio of a heavy column to a uniform one
 const TIMES = 3; // the smallest ratio of the heavy columns to the next one
 const MOST = 4; // of them
+const TOGETHER = 4; // rows that are read at each of some places: the kernel computes several at once
+const PLACES = 12;
 
 /** A column, and its mean over some rows. @typedef {{ column: number, share: number }} Sink */
 
@@ -22,23 +24,25 @@ export const heavy = (means, uniform) => {
   return [];
 };
 
-/** The heavy columns of a table of cells. @type {(cells: Cells) => Sink[]} */
-export const heavyColumns = (cells) => {
-  const [rows, columns] = [cells.rows.length, cells.columns.length];
-  if (columns < 3) return [];
-  const count = Math.min(Math.max(Math.floor(WORK / (cells.effort * columns)), 2), 48, rows);
-  const taken = new Float64Array(columns);
-  let [asked, whole] = [0, 0];
-  for (let one = 0; one < count; one++) {
-    const given = cells.row(Math.floor(((one + 0.5) * rows) / count));
-    // a query with fewer than three visible keys says little
-    if (given.filter((weight) => weight > 0).length < 3) continue;
-    asked += 1;
-    given.forEach((weight, column) => {
-      taken[column] += weight;
-      whole += weight;
-    });
-  }
-  if (!asked) return [];
-  return heavy(taken.map((total) => total / asked), whole / asked / columns);
+/**
+ * Some rows of a table, over its whole height, each as [first, last).
+ * @type {(rows: number, effort: number) => TokenRange[]}
+ */
+const sampled = (rows, effort) => {
+  const count = Math.min(Math.max(Math.floor(WORK / effort / TOGETHER), 2), PLACES, Math.ceil(rows / TOGETHER));
+  return Array.from({ length: count }, (_, one) => {
+    const first = Math.min(Math.floor(((one + 0.5) * rows) / count), rows - 1);
+    return [first, Math.min(first + TOGETHER, rows)];
+  });
+};
+
+/**
+ * The heavy columns of a table of cells; none where they can't be had: the error shows with the tiles.
+ * @type {(cells: Cells | null, dots: DotSource | null) => Promise<Sink[]>}
+ */
+export const heavyColumns = async (cells, dots) => {
+  if (!cells || !dots || cells.columns.length < 3 || !cells.rows.length) return [];
+  const { rows, columns, effort } = cells;
+  const means = await dots.received(sampled(rows.length, effort * columns.length)).catch(() => null);
+  return means ? heavy(means, means.reduce((sum, mean) => sum + mean, 0) / columns.length) : [];
 };

@@ -25,6 +25,11 @@ export class HostWeights {
     return finished(this.dots.means(sides, level));
   }
 
+  /** @param {TokenRange[]} places */
+  async received(places) {
+    return finished(this.dots.received(places));
+  }
+
   /** @param {number} top @param {number} bottom */
   async aside(top, bottom) {
     return finished(this.dots.aside(top, bottom));

@@ -125,8 +125,7 @@ export const createMatrix = (page) => {
     rest,
   };
   const readout = createCellDetails(matrix);
-  const controls = createControls(matrix);
-  const side = createSide(matrix);
+  const [controls, side] = [createControls(matrix), createSide(matrix)];
   const renderer = new Renderer(matrix, plot, side.show);
   root.append(element("div", { class: "matrix-board" }, canvas, readout.element), side.element, controls.element);
 
@@ -181,7 +180,7 @@ export const createMatrix = (page) => {
     const cells = new Cells(attention, rows, columns, total, waiting);
     matrix.cells = cells;
     matrix.parts = parts;
-    matrix.sinks = waiting ? [] : heavyColumns(cells);
+    matrix.sinks = [];
     matrix.lines = { rows: line(attention.queries, rows), columns: line(attention.keys, columns) };
     if (matrix.at && (matrix.at.row >= rows.length || matrix.at.column >= columns.length)) matrix.at = null;
     shown = undefined;
@@ -252,6 +251,11 @@ export const createMatrix = (page) => {
           const attention = await page.attention();
           if (!current()) return;
           adopt(attention, stored);
+          const sinks = heavyColumns(matrix.cells, renderer.dots);
+          renderer.ask();
+          const found = await sinks;
+          if (!current()) return;
+          matrix.sinks = found;
         } catch (error) {
           if (wantedName === wanted) wantedName = "";
           throw error;
@@ -262,8 +266,7 @@ export const createMatrix = (page) => {
       settle();
     },
     async numbers() {
-      const { cells, lines, grey, parts } = matrix;
-      const { dots } = renderer;
+      const [{ cells, lines, grey, parts }, { dots }] = [matrix, renderer];
       if (!cells || !lines || !parts || !dots) throw new Error(page.say("loading"));
       const { top, left, bottom, right } = viewport.seen;
       const [width, { rows, columns }] = [right - left, lines];

@@ -45,3 +45,21 @@ export const seenBy = ({ kind, values, shape }, query, M) => {
   }
   return found;
 };
+
+/** Units, cut into runs without gaps: those between are not to be computed. @type {(spans: Int32Array) => Int32Array[]} */
+export const runs = (spans) => {
+  const found = [];
+  for (let at = 2, from = 0; at <= spans.length; at += 2) {
+    if (at < spans.length && spans[at] === spans[at - 1]) continue;
+    found.push(spans.subarray(from, at));
+    from = at;
+  }
+  return found;
+};
+
+/** The whole of a row of heads' mean: 1, unless tokens of it may look nowhere. @type {(heads: TileHead[], unit: TokenRange) => number} */
+export const looking = (heads, [first, last]) => {
+  let count = 0;
+  for (const { lse } of heads) for (let token = first; token < last; token++) count += Number(lse[token] > -Infinity);
+  return count / heads.length / (last - first);
+};

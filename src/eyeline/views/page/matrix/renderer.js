@@ -116,6 +116,14 @@ export class Renderer {
     this.asked = false;
   }
 
+  /** Ask for the tiles in sight before they can be drawn, where other cells take the place of as many. */
+  ask() {
+    const { tiles, plot, matrix: { viewport, cells } } = this;
+    if (!tiles || viewport.rows !== cells?.rows.length || viewport.columns !== cells.columns.length) return;
+    const level = tiles.level(viewport.size * plot.ratio);
+    tiles.request(tiles.covering(level, viewport.seen), () => this.schedule());
+  }
+
   /** Draw with the next frame. */
   schedule() {
     if (!this.frame) this.frame = requestAnimationFrame(() => this.draw());

@@ -52,6 +52,7 @@ export class TileClient {
         const request = { table: number, sides: { top, left, bottom, right }, level };
         return (await this.kernel.ask("matrix.tile", request, { signal })).means;
       },
+      received: async (places) => (await this.kernel.ask("matrix.received", { table: number, places })).means,
       aside: async (top, bottom) => (await this.kernel.ask("matrix.aside", { table: number, top, bottom })).aside,
     };
   }

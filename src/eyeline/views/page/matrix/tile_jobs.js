@@ -130,8 +130,17 @@ const aside = async (kernel, { table, top, bottom }, turn) => {
   return { aside: found, transfer: [found.buffer] };
 };
 
+/**
+ * What columns take of some rows.
+ * @type {(kernel: Kernel, request: { table: number, places: TokenRange[] }, turn: Turn) => Promise<object>}
+ */
+const received = async (kernel, { table, places }, turn) => {
+  const means = await inTurns(tableOf(kernel, table).received(places), turn);
+  return { means, transfer: [means.buffer] };
+};
+
 /** @type {Jobs} */
 export const tileJobs = {
   "matrix.head": learnHead, "matrix.table": learnTable, "matrix.forget": forget, "matrix.tile": tile,
-  "matrix.aside": aside,
+  "matrix.aside": aside, "matrix.received": received,
 };

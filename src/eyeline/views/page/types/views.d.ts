@@ -82,8 +82,9 @@ interface Weigher {
   ): Generator<void, Float32Array>;
 }
 
-/** Computes the dots of a part of one table, and what units that aren't shown take of rows. */
+/** Computes the dots of a part of one table, what columns take of some rows, and what units that aren't shown take. */
 interface DotSource {
+  received(places: TokenRange[]): Promise<Float32Array>;
   means(sides: Sides, level: number, signal?: AbortSignal): Promise<Float32Array>;
   aside(top: number, bottom: number): Promise<Float32Array>;
 }
