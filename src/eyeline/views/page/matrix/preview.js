@@ -24,7 +24,7 @@ const open = (head, top, bottom, left, right) => {
  * Set hidden cells to NaN in a picture of token rows [a, b) × token columns [c, d).
  * @type {(weights: Float32Array, rows: number, columns: number, heads: Head[], of: number[]) => void}
  */
-export const maskHidden = (weights, rows, columns, heads, [a, b, c, d]) => {
+const maskHidden = (weights, rows, columns, heads, [a, b, c, d]) => {
   /** @type {(at: number) => number} */
   const row = (at) => Math.floor(a + ((b - a) * at) / rows);
   /** @type {(at: number) => number} */

@@ -1,7 +1,7 @@
 // The render loop of a matrix: has the visible tiles computed, paints those that are there, and keeps the colour map.
 
 import { givenTiles } from "./given_tiles.js";
-import { hostTiles } from "./host_tiles.js";
+import { hasHostTiles, hostTiles } from "./host_tiles.js";
 import { meansOf, preview, thumbnailOf } from "./preview.js";
 import { Pyramid } from "./pyramid.js";
 import { TileClient } from "./tile_client.js";
@@ -91,9 +91,9 @@ export class Renderer {
       dots.means({ top: 0, left: 0, bottom, right }, 3).catch(() => {}); // an error shows with the tiles
     }
     const far = cells.effort * cells.rows.length * cells.columns.length > HOSTS;
-    const asks = !cells.waiting && recorded && far && page.header.can?.picture;
+    const asks = !cells.waiting && recorded && far && page.header.can?.picture && hasHostTiles(cells.attention);
     if (cells.attention.heads.some(({ kernel }) => !kernel)) source = givenTiles(cells);
-    if (asks) source = hostTiles(page, [state.trace, state.layer, state.head], cells);
+    if (asks && source) source = hostTiles(page, [state.trace, state.layer, state.head], cells, source);
     const plain = cells.whole && this.pyramid?.exact;
     this.tiles = new Tiles(cells, source, plain ? this.pyramid : null, asks ? HOSTS_SIDE : undefined);
     this.fresh = performance.now();
