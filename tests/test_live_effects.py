@@ -17,6 +17,7 @@ from eyeline.views.page import Page
 
 FLIES = "time flies like an arrow"
 TYPED = "Unbelievably naïve hoverboards don't fly"
+SPLIT = "Some cheap hoverboards don't fly"
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +41,11 @@ def go(shown, words):
 
 
 def typed(shown, text):
-    """Have a sentence run; the number of its trace."""
-    before = shown.page.evaluate("window.answers.filter((one) => one.job === 'run').length")
+    """Have a text run; the number of its first trace."""
+    before = shown.page.evaluate("window.answers.filter(({ job }) => job === 'keep').length")
     shown.page.locator(".prompt textarea").fill(text)
-    shown.page.keyboard.press("Control+Enter")
-    shown.answered("run", before + 1)
-    return shown.page.evaluate("window.answers.findLast((one) => one.job === 'run').reply.trace")
+    shown.answered("keep", before + 1)
+    return shown.page.evaluate("window.answers.findLast(({ job }) => job === 'keep').request.first")
 
 
 def python_effects(text, model, **asked):
@@ -79,13 +79,13 @@ def test_the_effects_on_a_typed_text_are_pythons(shown, model):
 
 
 def test_a_word_of_several_tokens_is_measured_as_one(shown, model):
-    number = typed(shown, TYPED)
-    tokens = model.tokens(TYPED)
+    number = typed(shown, SPLIT)
+    tokens = model.tokens(SPLIT)
     last = max(place for place, word in enumerate(tokens.words) if word == 2)
     first = tokens.words.index(2)
     assert (tokens.word(2), last - first) == ("hoverboards", 3)
     go(shown, f"view=overview colour=matters trace={number} token={last}")
-    check_effects(shown, number, python_effects(TYPED, model, token="hoverboards"), token=first)
+    check_effects(shown, number, python_effects(SPLIT, model, token="hoverboards"), token=first)
 
 
 def test_what_was_done_when_it_was_stopped_is_kept(shown):
@@ -139,7 +139,7 @@ def test_the_sources_of_an_encoder_decoders_encoder_are_pythons(shown):
     text = "5 May 1998"
     go(shown, "view=sentence trace=0")
     shown.page.get_by_label("Model", exact=True).select_option("dates")
-    number = typed(shown, text) - 2
+    number = typed(shown, text)
     page = Page(list(el.record(text, model="dates"))[:1], models={"dates": text_model(load("dates"))})
     go(shown, f"view=steps trace={number} layer=1 head=3 token=2 key=4")
     check_sources(shown, page, {"kind": "sources", "trace": number, "layer": 1, "head": 3, "query": 2, "key": 4})

@@ -292,7 +292,7 @@ BOTH = """
   const there = await client.ask("attend", given);
   const part = await client.ask("weights", { call, rows: window[0], columns: window[1] });
   const same = (one, other) => one.length === other.length && one.every((number, at) => Object.is(number, other[at]));
-  const long = { H: 1, G: 1, N: 5000, M: 5000, D: 64, E: 0, q: new Float32Array(320000), k: new Float32Array(320000),
+  const long = { H: 1, G: 1, N: 10000, M: 10000, D: 64, E: 0, q: new Float32Array(640000), k: new Float32Array(640000),
     scale: 1, mask: null };
   const stop = new AbortController();
   const shares = [];

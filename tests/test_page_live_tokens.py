@@ -6,7 +6,6 @@ import json
 from itertools import accumulate
 
 import pytest
-from browser import launched
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -38,17 +37,18 @@ def models():
 
 
 @pytest.fixture(scope="module")
-def room(models, tmp_path_factory):
+def room(models, chromium, tmp_path_factory):
     """A browser's page with both tokenizers: `tokenizers.minilm`, `tokenizers.dates`."""
-    with launched() as browser:
-        page = browser.new_context(offline=True).new_page()
-        imported(page, tmp_path_factory.mktemp("modules"), LIVE)
-        for name, model in models.items():
-            page.evaluate(
-                "([name, data]) => { (window.tokenizers ??= {})[name] = tokenizer(JSON.parse(data)); }",
-                [name, json.dumps(tokenizer_data(model))],
-            )
-        yield page
+    context = chromium.new_context(offline=True)
+    page = context.new_page()
+    imported(page, tmp_path_factory.mktemp("modules"), LIVE)
+    for name, model in models.items():
+        page.evaluate(
+            "([name, data]) => { (window.tokenizers ??= {})[name] = tokenizer(JSON.parse(data)); }",
+            [name, json.dumps(tokenizer_data(model))],
+        )
+    yield page
+    context.close()
 
 
 def read(model: Model, text: str, causal: bool) -> str:

@@ -28,7 +28,7 @@ def word_kinds() -> dict[str, Any]:
 
     >>> table = word_kinds()
     >>> table["letters"][:4], table["lengths"][:4], sum(table["lengths"])
-    ('spp.', [33, 6, 1], 1114112)
+    ('sp.p', [33, 6, 1, 4], 1114112)
     """
     found = kinds("".join(map(chr, range(sys.maxunicode + 1))))
     begins = [place for place in range(len(found)) if not place or found[place] != found[place - 1]]

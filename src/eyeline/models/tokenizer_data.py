@@ -30,7 +30,7 @@ def tokenizer_data(model: Model) -> dict[str, Any]:
     >>> from eyeline.models import load
     >>> data = tokenizer_data(load("minilm"))
     >>> data["before"], data["after"], data["positions"], data["vocabulary"].split(chr(10))[2023:2026]
-    ([101], [102], 512, ['this', 'be', 'at'])
+    ([101], [102], 512, ['this', 'are', 'not'])
     """
     stored = json.loads(model.tokenizer.to_str())
     vocabulary = stored["model"].get("vocab")
