@@ -144,6 +144,8 @@ def test_a_list_of_numbers_is_written_without_repeats():
         ("cut L5H3 #2-,time>", "tokens must be all, or a range to the end, or several, got a mix of these"),
         ("cut L5H3 flies>time 0.5", "cut must have nothing after it but cut L5H3 flies>time, got '0.5'"),
         ("gate L5H3 half", "by must be a number, or one per position with commas, got 'half'"),
+        ("cut L5 #0-999999999,#1>#2", "tokens must be at most 100000 in several ranges, got 1000000000"),
+        ("gate L0-999999999,L1", "must be at most 100000 in several ranges, got 1000000000"),
         ("gate L5H3 nan", "by must be a finite number, or one per position, got nan"),
         ("gate L5H3 0.5 0.5", "gate must have nothing after it but gate L5H3 0.5, got '0.5'"),
     ],

@@ -36,6 +36,7 @@ WORDS = (
     *("gate H3", "gate L2- 1e-7", "gate L1 1e20,2,", "gate L1 -0", 'cut L1 "a\\"b\\\\c"> ', "cut L1,L2H3 >"),
     *("cut L1H1,L1H1 #1,#1,x>#3-3", "cut L5H3", "cut", "", "cut L5H3 a>b>c", "cut L5H3 a,>b", "cut L5H3 a b>c"),
     *('cut L5H3 "a>b', "uniform L5 1", "gate L5 x", "gate L5 inf", "gate L5H3,L4H2", "cut L5H3 #5-2>"),
+    *("cut L5H3 #0-999999999,#1>#2", "gate L0-999999999,L1"),
     *("cut L5H3 #1-,#9>", "rotate L5", "reweight L5H3 #1>", "cut cross L0 >#1"),
 )
 

@@ -13,6 +13,8 @@ _NUMBERS = r"\d{1,9}(?:-(?:\d{1,9})?)?"
 _SITE = re.compile(rf"(?:L({_NUMBERS}))?(?:H({_NUMBERS}))?", re.IGNORECASE)
 #: A token: a position or a range of them, a quoted word, or a word.
 _TOKEN = re.compile(rf'#({_NUMBERS})|"((?:[^"\\]|\\.)*)"|([^\s",>#][^\s",>]*)')
+#: The most layers, heads or tokens that several ranges may choose: as many tokens as a long text has.
+MOST = 100_000
 _PLAIN = re.compile(r'[^\s",>#][^\s",>]*')
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
@@ -116,6 +118,12 @@ def _joined(parts: Sequence[Any], name: str) -> Any:
     parts = [slice(*one) if isinstance(one, tuple) else one for one in parts]
     if len(parts) == 1:
         return parts[0]
+    # A range is written out only once its length is known: the words may come from anyone.
+    count = sum(one.stop - one.start for one in parts if isinstance(one, slice) and one.stop is not None)
+    if count > MOST:
+        raise EditError(
+            worded("{name} must be at most {most} in several ranges, got {count}", name=name, most=MOST, count=count)
+        )
     found: list[Any] = []
     for one in parts:
         if one is None or (isinstance(one, slice) and one.stop is None):

@@ -35,8 +35,9 @@ const inflated = async (text, length) => {
     let at = 0;
     for (const reader = readable.getReader(); ; ) {
       const { done, value } = await reader.read();
+      if (!done && at + value.length <= length) bytes.set(value, at);
+      else if (!done || at < length) throw new Error(`a block must have ${length} bytes, got ${done ? "fewer" : "more"}; the file is damaged`);
       if (done) return;
-      bytes.set(value, at);
       at += value.length;
     }
   };

@@ -35,15 +35,15 @@ export class ForwardCall {
     this.workspace = 0;
     this.tasks = this.left = this.cost = 0; // until it is planned
     this.mask = lowered(call.mask, span);
-    memory.calls += 1;
-    this.record = new CallRecord(memory, "forward", this.take(CallRecord.size("forward")));
     const { H, G, D, E, q, scale } = call;
     this.half = isArray(q) ? q instanceof Uint16Array : q.half === true;
-    this.record.set({
-      H, group: H / G, N: this.N, M: this.M, D, E, q_factor: scale * LOG2E,
-      half: this.half ? RECORDS.enums.Half.FLOAT16 : RECORDS.enums.Half.NOT,
-    });
+    memory.calls += 1;
     try {
+      this.record = new CallRecord(memory, "forward", this.take(CallRecord.size("forward")));
+      this.record.set({
+        H, group: H / G, N: this.N, M: this.M, D, E, q_factor: scale * LOG2E,
+        half: this.half ? RECORDS.enums.Half.FLOAT16 : RECORDS.enums.Half.NOT,
+      });
       this._fill();
     } catch (error) {
       this.end(); // there is no memory left

@@ -74,10 +74,24 @@ export class Kernel {
    */
   attending(given, [top, bottom] = [0, given.N], [left, right] = [0, given.M]) {
     const call = given.E && given.q instanceof Uint16Array ? this._widened(given) : given;
-    const { H, E, into, ask = {}, lse = null } = call;
     const N = bottom - top;
     const span = { top, bottom, left, right, ahead: (call.firstQuery ?? 0) - (call.firstKey ?? 0) };
     const forward = new ForwardCall(this, call, span);
+    try {
+      return this._prepared(forward, call, N);
+    } catch (error) {
+      forward.end(); // there is no memory left
+      throw error;
+    }
+  }
+
+  /**
+   * @param {ForwardCall} forward
+   * @param {AttendCall} call
+   * @param {number} N
+   * @returns {Attending}
+   */
+  _prepared(forward, { H, E, into, ask = {}, lse = null }, N) {
     const [m, l] = [forward.take(4 * H * N), forward.take(4 * H * N)];
     const output = into?.at ?? forward.take(4 * H * N * E);
     const strides = into?.strides ?? [4 * N * E, 4 * E];
@@ -121,18 +135,20 @@ export class Kernel {
     if (!(H * R * C)) return new Float32Array(0);
     const ahead = (call.firstQuery ?? 0) - (call.firstKey ?? 0);
     const forward = new ForwardCall(this, { ...call, E: 0 }, { top, bottom, left, right, ahead });
-    const address = forward.take(4 * H * R * C);
-    this.memory.floats(address, H * R * C).fill(0);
-    const [rows, columns] = [R, C].map((count) => forward.copied(inOrder(count)));
-    forward.record.set({
-      ...forward.totals(call.lse),
-      "rectangle.address": address, "rectangle.rows": R, "rectangle.columns": C,
-      "rectangle.row_places": rows, "rectangle.column_places": columns,
-    });
-    forward.plan(null).finish();
-    const found = this.memory.floats(address, H * R * C).slice();
-    forward.end();
-    return found;
+    try {
+      const address = forward.take(4 * H * R * C);
+      this.memory.floats(address, H * R * C).fill(0);
+      const [rows, columns] = [R, C].map((count) => forward.copied(inOrder(count)));
+      forward.record.set({
+        ...forward.totals(call.lse),
+        "rectangle.address": address, "rectangle.rows": R, "rectangle.columns": C,
+        "rectangle.row_places": rows, "rectangle.column_places": columns,
+      });
+      forward.plan(null).finish();
+      return this.memory.floats(address, H * R * C).slice();
+    } finally {
+      forward.end();
+    }
   }
 
   /** A call on float16's bits with values: in float32, as the output would be rounded otherwise. @param {AttendCall} call @returns {AttendCall} */
@@ -155,6 +171,7 @@ export class Kernel {
   rowCall(program, bytes) {
     let kept = this.rowCalls.get(program);
     if (kept && kept.bytes < bytes) {
+      this.rowCalls.delete(program); // there may be no memory for the next one
       this.give(kept.workspace);
       this.give(kept.record.at);
       kept = undefined;

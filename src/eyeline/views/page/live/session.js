@@ -128,12 +128,14 @@ export class LiveSession {
    */
   async _again(kernel, first, followed) {
     this.wanted = true;
-    const { queries, model, layers, kind, name } = this.entries[first];
+    const entries = [...this.entries];
+    const { queries, model, layers, kind, name } = entries[first];
     const mask = kind === "encoder" && layers[0].mask.kind === "causal" ? "causal" : null;
     const scale = kind === "encoder" && name !== "as trained" && name !== "encoder" ? layers[0].scale : null;
     const made = await runText(kernel, this.source(model.name), queries.text, { ...followed, mask, scale });
     made.forEach((trace, at) => {
-      this.traces[first + at] = { ...trace, entry: this.entries[first + at] };
+      const entry = entries[first + at];
+      if (this.entries[first + at] === entry) this.traces[first + at] = { ...trace, entry }; // else a typed text took its place
     });
   }
 

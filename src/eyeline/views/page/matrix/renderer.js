@@ -4,7 +4,7 @@ import { givenTiles } from "./given_tiles.js";
 import { hasHostTiles, hostTiles } from "./host_tiles.js";
 import { meansOf, preview, thumbnailOf } from "./preview.js";
 import { Pyramid } from "./pyramid.js";
-import { TileClient } from "./tile_client.js";
+import { tileClient } from "./tile_client.js";
 import { Tiles } from "./tiles.js";
 import { ColourMap } from "./colour_map.js";
 import { measured, scaleFor } from "./scale_choice.js";
@@ -48,8 +48,6 @@ export class Renderer {
     this.since = null;
     /** @type {Tiles | null} */
     this.tiles = null;
-    /** @type {TileClient | null} */
-    this.client = null;
     /** @type {DotSource | null} What computes these cells; null while their numbers aren't there. */
     this.dots = null;
     /** @type {Pyramid | null} */
@@ -82,8 +80,7 @@ export class Renderer {
     this.pyramid = stored && recorded ? this._pyramid(cells, stored) : null;
     /** @type {TileSource | null} */
     let source = null;
-    this.client ??= new TileClient(page.kernel);
-    this.dots = cells.waiting ? null : this.client.table(cells, parts);
+    this.dots = cells.waiting ? null : tileClient(page.kernel).table(cells, parts);
     const { dots } = this;
     if (dots) source = (tile, signal) => dots.means(tile, tile.level, signal);
     if (dots && this.pyramid) {

@@ -19,6 +19,7 @@ export class RowParts {
     /** What these take of each row; NaN until it is known. */
     this.aside = new Float64Array(rows.length).fill(this.others.length ? NaN : 0);
     this.asking = false;
+    this.failed = false; // then it is asked for no more
   }
 
   /**
@@ -30,12 +31,17 @@ export class RowParts {
    */
   request(top, bottom, ask, arrived) {
     const missing = this.aside.subarray(top, bottom).findIndex(Number.isNaN);
-    if (missing < 0) return true;
+    if (missing < 0 || this.failed) return true;
     if (this.asking) return false;
     const first = top + missing;
     this.asking = true;
     ask(first, Math.min(first + MANY, bottom))
-      .then((numbers) => this.aside.set(numbers, first), () => this.aside.fill(0, first, first)) // an error shows with the tiles
+      .then(
+        (numbers) => this.aside.set(numbers, first),
+        () => {
+          this.failed = true;
+        },
+      )
       .finally(() => {
         this.asking = false;
         arrived();

@@ -4,7 +4,7 @@ import { isReweighted } from "../weights/attention_map.js";
 import { HostWeights } from "./host_weights.js";
 
 const KEPT = 160e6; // bytes of heads that the worker remembers
-const TABLES = 6; // that it remembers
+const TABLES = 6; // that it remembers, if their heads aren't more
 
 /** @type {(units: Unit[], shown: number[]) => Int32Array} */
 const spansOf = (units, shown) => {
@@ -17,14 +17,14 @@ const spansOf = (units, shown) => {
 };
 
 /** Asks a kernel's worker for tiles. */
-export class TileClient {
+class TileClient {
   /** @param {KernelClient} kernel */
   constructor(kernel) {
     this.kernel = kernel;
     this.number = 0;
     /** @type {Map<Head, { number: number, bytes: number }>} The heads that the worker knows, the latest used last. */
     this.heads = new Map();
-    /** @type {number[]} */
+    /** The tables that it knows, the latest last. @type {{ number: number, heads: Head[] }[]} */
     this.tables = [];
   }
 
@@ -44,9 +44,8 @@ export class TileClient {
     const numbers = heads.map((head) => this._head(head));
     const number = ++this.number;
     this._tell("matrix.table", { number, heads: numbers, table });
-    this.tables.push(number);
-    const forgotten = this.tables.splice(0, Math.max(this.tables.length - TABLES, 0));
-    this._tell("matrix.forget", { heads: this._old(new Set(heads)), tables: forgotten });
+    this.tables.push({ number, heads });
+    this._forget();
     return {
       means: async ({ top, left, bottom, right }, level, signal) => {
         const request = { table: number, sides: { top, left, bottom, right }, level };
@@ -66,26 +65,38 @@ export class TileClient {
       // Copies without what lies beside the arrays in their buffers, which move to the worker.
       const mask = { kind, shape, values: values?.slice() };
       const sent = { q: q.slice(), k: k.slice(), lse, N, M, D, scale, mask, factors: factors?.slice() ?? null };
-      known.bytes = q.byteLength + k.byteLength + lse.byteLength + (values?.byteLength ?? 0);
+      known.bytes = [q, k, lse, values, factors].reduce((sum, array) => sum + (array?.byteLength ?? 0), 0);
       const moved = [sent.q, sent.k, lse, mask.values, sent.factors].flatMap((array) => (array ? [array.buffer] : []));
-      this._tell("matrix.head", { number: known.number, head: sent }, moved);
+      this._tell("matrix.head", { number: known.number, head: sent }, moved, () => this.heads.delete(head));
     }
     this.heads.delete(head);
     this.heads.set(head, known);
     return known.number;
   }
 
-  /** The numbers of heads beyond what the worker remembers, but for some. @param {Set<Head>} needed */
-  _old(needed) {
-    let bytes = 0;
-    const old = [];
+  /** Have the worker forget the oldest tables, and the heads that no other table has, as far as all heads take too much. */
+  _forget() {
+    /** @type {Set<Head>} */
+    const needed = new Set();
+    /** @type {(heads: Iterable<Head>) => number} */
+    const bytesOf = (heads) => [...heads].reduce((sum, head) => sum + (this.heads.get(head)?.bytes ?? 0), 0);
+    const kept = this.tables.findLastIndex(({ heads }, at) => {
+      const all = new Set([...needed, ...heads]);
+      const full = at < this.tables.length - 1 && (bytesOf(all) > KEPT || this.tables.length - at > TABLES);
+      if (!full) for (const head of heads) needed.add(head);
+      return full;
+    });
+    const tables = this.tables.splice(0, kept + 1).map(({ number }) => number);
+    let bytes = bytesOf(needed);
+    const heads = [];
     for (const [head, known] of [...this.heads].reverse()) {
+      if (needed.has(head)) continue;
       bytes += known.bytes;
-      if (bytes <= KEPT || needed.has(head)) continue;
+      if (bytes <= KEPT) continue;
       this.heads.delete(head);
-      old.push(known.number);
+      heads.push(known.number);
     }
-    return old;
+    this._tell("matrix.forget", { heads, tables });
   }
 
   /**
@@ -93,8 +104,19 @@ export class TileClient {
    * @param {string} job
    * @param {object} request
    * @param {Transferable[]} [transfer]
+   * @param {() => void} [failed]
    */
-  _tell(job, request, transfer) {
-    this.kernel.ask(job, request, { transfer }).catch(() => {});
+  _tell(job, request, transfer, failed = () => {}) {
+    this.kernel.ask(job, request, { transfer }).catch(failed);
   }
 }
+
+/** @type {WeakMap<KernelClient, TileClient>} */
+const clients = new WeakMap();
+
+/** The one client of a kernel: the worker keeps the heads that it was told of, whatever becomes of a view. @type {(kernel: KernelClient) => TileClient} */
+export const tileClient = (kernel) => {
+  const client = clients.get(kernel) ?? new TileClient(kernel);
+  clients.set(kernel, client);
+  return client;
+};

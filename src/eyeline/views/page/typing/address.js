@@ -27,7 +27,7 @@ export const carried = (words) => {
   const found = new Map([...words.matchAll(/(?:^|[\s&])(text|model)([2-4]?)=([^\s&]+)/g)].map(([, key, at, word]) => [key + at, read(word)]));
   return ["", "2", "3", "4"].flatMap((at) => {
     const text = found.get(`text${at}`);
-    return text === undefined ? [] : [{ name: `t${at}`, text, model: found.get(`model${at}`) ?? null }];
+    return text === undefined || text.length > CARRIED ? [] : [{ name: `t${at}`, text, model: found.get(`model${at}`) ?? null }];
   });
 };
 

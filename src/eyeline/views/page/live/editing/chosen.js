@@ -4,6 +4,7 @@ const NUMBERS = "\\d{1,9}(?:-(?:\\d{1,9})?)?";
 const SITE = new RegExp(`^(?:L(${NUMBERS}))?(?:H(${NUMBERS}))?$`, "i");
 /** A position or a range of them, a quoted word, or a word. */
 const TOKEN = new RegExp(`#(${NUMBERS})|"((?:[^"\\\\]|\\\\.)*)"|([^\\s",>#][^\\s",>]*)`, "y");
+const MOST = 1e5; // of several parts one after the other: as many as a long text has tokens
 const PLAIN = /^[^\s",>#][^\s",>]*$/;
 
 /** A part of what is chosen, before several are joined. @typedef {null | number | string | { first: number, last: number | null }} Part */
@@ -25,6 +26,9 @@ const joined = (parts) => {
     const [part] = parts;
     return part === null || typeof part === "object" ? part : [part];
   }
+  // An address may say anything: a range is only written out once its length is known.
+  const count = parts.reduce((/** @type {number} */ sum, part) => sum + (part && typeof part === "object" && part.last !== null ? part.last - part.first : 1), 0);
+  if (count > MOST) throw new NotOfForm();
   const found = parts.flatMap((part) => {
     if (part === null) throw new NotOfForm();
     if (typeof part !== "object") return [part];
