@@ -154,6 +154,14 @@ def test_pictures_are_sound_and_the_png_has_twice_the_svgs_pixels(shown):
     assert (width, height) == (round(2 * float(root.get("width"))), round(2 * float(root.get("height"))))
 
 
+def test_a_sentences_picture_has_no_room_around_what_is_drawn(shown):
+    page = shown(words="view=sentence token=1")
+    root = ElementTree.fromstring(taken(page, "svg")[0])
+    panel = page.locator(".panel").bounding_box()
+    assert float(root.get("width")) <= panel["width"] + 40
+    assert float(root.get("height")) <= panel["height"] + 80
+
+
 @pytest.mark.parametrize("text", pages.HOSTILE.values(), ids=pages.HOSTILE)
 def test_pictures_of_hostile_texts_are_inert_xml(shown, text):
     page = shown(

@@ -108,7 +108,7 @@ def live_page(
     original = model if isinstance(model, Model) else load(model, progress=progress)
     check_runs(original)
     generates = isinstance(original.network, EncoderDecoder)
-    if progress is not None:
+    if progress is not None and not generates:  # an encoder-decoder's are of 16 bits in its file
         progress(worded("{name}: rounding its weights", name=original.name))
     kept = rounded(original, weights or ("float16" if generates else "int8"))
     pairs = [(kept, original)]

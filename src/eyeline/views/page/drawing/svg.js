@@ -190,7 +190,8 @@ class SvgBuilder {
   draw(part) {
     if (part instanceof Text) this.text(part);
     if (!(part instanceof Element) || part.matches(UNSEEN)) return;
-    const { opacity } = getComputedStyle(part);
+    const { opacity, display } = getComputedStyle(part);
+    if (display === "none") return; // it has no place: its box would reach to the window's corner
     if (opacity !== "1") this.parts.push(`<g opacity="${opacity}">`);
     this.inside(part);
     if (opacity !== "1") this.parts.push("</g>");
@@ -208,7 +209,10 @@ class SvgBuilder {
       for (const one of part.children) {
         const seen = one.getBoundingClientRect();
         const drawing = new XMLSerializer().serializeToString(one);
-        this.put(`<g transform="translate(${round(left)} ${round(top)})">${drawing}</g>`, seen);
+        const placed = `<g transform="translate(${round(left)} ${round(top)})">${drawing}</g>`;
+        // What isn't drawn, such as definitions, has no place, and takes no room.
+        if (seen.width || seen.height) this.put(placed, seen);
+        else this.parts.push(placed);
       }
     } else {
       this.boxes(part);

@@ -10,7 +10,9 @@ const PLAIN = Object.freeze({ unit: "words", special: "grey", ahead: true, padde
 
 /** A head of the sentence that looks at other words, with such a word pinned. @type {(traces: LessonTraces, page: Page) => Partial<State>} */
 const telling = ({ flies }, page) => {
-  const { layer, head, token } = page.openingOf(page.traces[flies]) ?? { layer: 0, head: 0, token: 2 };
+  const trace = page.traces[flies];
+  const word = trace.queries.words.find(({ special }) => !special)?.first ?? 0; // of a text of one word, which looks at no other
+  const { layer, head, token } = page.openingOf(trace) ?? { layer: 0, head: 0, token: word };
   return { ...PLAIN, trace: flies, layer, head, token, toward: "from" };
 };
 

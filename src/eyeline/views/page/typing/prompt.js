@@ -37,7 +37,8 @@ export const createPrompt = (page, runs) => {
       const { stop, own, token } = page.state;
       const { lesson } = page.header;
       const made = page.traces[trace];
-      const pinned = token === null ? null : pinnedIn(page, seen, made) ?? page.openingOf(made)?.token ?? null;
+      const word = made.queries.words.find(({ special }) => !special)?.first; // of a text of one word, which opens at no look
+      const pinned = token === null ? null : pinnedIn(page, seen, made) ?? page.openingOf(made)?.token ?? word ?? null;
       const ours = stop !== null && lesson && page.traces[lesson.flies].model.name === model;
       page.set({ ...view, ...FORGOTTEN, token: pinned, trace, ...(ours ? ownSettings(page, [trace, ...own.slice(1)]) : {}) });
     },
