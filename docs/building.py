@@ -1,0 +1,96 @@
+"""Builds the site: Sphinx for each language, and the live pages beside them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+#: A folder is taken for a site, and may be replaced, if it holds this file.
+MARK = "eyeline-guide.txt"
+NAMES = {"en": "English", "vi": "Tiếng Việt"}
+
+
+class BuildError(Exception):
+    """What keeps the site from being built, in a line."""
+
+
+def languages() -> list[str]:
+    """The languages of the guide, English first: a folder in docs/locale/ for each other one."""
+    return ["en", *sorted(path.name for path in (DOCS / "locale").glob("*") if path.is_dir())]
+
+
+def sphinx(builder: str, target: Path, language: str, *options: str) -> None:
+    """Run Sphinx, with warnings as errors.
+
+    Raises:
+        BuildError: if it isn't installed, or ends with an error.
+    """
+    if find_spec("sphinx") is None or find_spec("myst_parser") is None or find_spec("furo") is None:
+        raise BuildError("the guide is built with Sphinx, which isn't here; pip install -e '.[docs]' brings it")
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", builder, "-j", "1"]
+    command += ["-D", f"language={language}", "-d", str(target.parent / f"doctrees-{language}"), *options]
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(DOCS.parent), os.environ.get("PYTHONPATH"))))
+    }
+    environment["EYELINE_LANG"] = "en"  # examples in docstrings are not run here, but modules are imported
+    done = subprocess.run([*command, str(DOCS), str(target)], env=environment, check=False)
+    if done.returncode:
+        raise BuildError(
+            f"Sphinx ended with {done.returncode} on the {NAMES.get(language, language)} guide (see above)"
+        )
+
+
+def build(out: str | os.PathLike[str], chosen: Sequence[str]) -> None:
+    """Build the site in `out`. It is made beside it and then renamed, so that nothing half-written is left.
+
+    Raises:
+        BuildError: if `out` is a folder of something else, or a part can't be built.
+    """
+    from docs.live_pages import LIVE_PAGES
+
+    target = Path(out).absolute()
+    if target.exists() and not (target.is_dir() and ((target / MARK).exists() or not any(target.iterdir()))):
+        raise BuildError(f"--out must be a new folder or one with a site in it, got {str(out)!r}; name another")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as beside:
+        made = Path(beside) / "site"
+        (made / "live").mkdir(parents=True)
+        for language in chosen:
+            print(f"docs: the guide in {NAMES.get(language, language)}", file=sys.stderr)
+            sphinx("html", made / language, language)
+            (made / language / ".buildinfo").unlink(missing_ok=True)
+        for place, (name, page) in enumerate(LIVE_PAGES.items(), 1):
+            print(f"docs: live page {place} of {len(LIVE_PAGES)}, {name}", file=sys.stderr)
+            page.make(made / "live" / f"{name}.html")
+        (made / MARK).write_text("Made by `python -m docs`.\n", "utf-8")
+        (made / "index.html").write_text(_choosing(chosen), "utf-8")
+        for left in made.glob("doctrees-*"):
+            shutil.rmtree(left)
+        if target.exists():
+            shutil.rmtree(target)
+        made.rename(target)
+    print(f"docs: {target / 'index.html'}", file=sys.stderr)
+
+
+def _choosing(chosen: Sequence[str]) -> str:
+    """The first page: goes to the browser's language, and has a link to each."""
+    links = "".join(
+        f'<p><a href="{code}/index.html" lang="{code}" hreflang="{code}">{NAMES.get(code, code)}</a></p>'
+        for code in chosen
+    )
+    script = (
+        f"const there = {list(chosen)!r}; const own = navigator.languages.map((one) => one.slice(0, 2).toLowerCase());"
+        "location.replace(`${own.find((one) => there.includes(one)) ?? there[0]}/index.html`);"
+    )
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Eyeline</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">'
+        f"<style>body {{ font: 1.2rem system-ui; margin: 3rem; }}</style><h1>Eyeline</h1>{links}<script>{script}</script></html>\n"
+    )
