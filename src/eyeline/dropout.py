@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks import AttentionShape
+from eyeline.words import worded
 
 #: The multipliers of splitmix64, for a row's 64-bit hash.
 ROW_MIXERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
@@ -33,11 +34,13 @@ def check_dropout(share: object, seed: object) -> tuple[float, int]:
     except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not 0 <= value < 1:
-        raise ValueError(f"dropout must be a number from 0 to below 1, got {share!r}")
+        raise ValueError(worded("dropout must be a number from 0 to below 1, got {share!r}", share=share))
     if value == 0 and seed is None:
         return 0.0, 0
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 1 << 64:
-        raise ValueError(f"seed must be a whole number from 0 to 2^64 - 1 where dropout is given, got {seed!r}")
+        raise ValueError(
+            worded("seed must be a whole number from 0 to 2^64 - 1 where dropout is given, got {seed!r}", seed=seed)
+        )
     return value, int(seed)
 
 

@@ -38,6 +38,7 @@ from eyeline.readouts import Received
 from eyeline.traces import Keep, LayerTrace, TextModel, Trace, record_text
 from eyeline.traces.text_model import AnyModel
 from eyeline.traces.word_search import find
+from eyeline.words import worded
 
 #: The largest number of tokens for the rollout of all tokens: it takes n × n numbers, and as many per head.
 MOST = 2048
@@ -165,7 +166,7 @@ def rollout(
     {'time': 0.2, 'flies': 0.32, 'like': 0.17, 'an': 0.16, 'arrow': 0.15}
     """
     if nth is not None and token is None:
-        raise QuestionError("token must be given with nth", "add token=...", "add --token WORD")
+        raise QuestionError(worded("token must be given with nth"), "add token=...", "add --token WORD")
     check_special(special, shares)
     top = positive("top", top)
     runs_on = asked_model(model, tokenizer, kind, target, progress)
@@ -175,7 +176,9 @@ def rollout(
     found = None if token is None else find(token, nth, units, tokens.text, special)
     if found is None and len(tokens) > MOST:
         raise QuestionError(
-            f"text must be {MOST} tokens at most to roll out all of them, got {len(tokens)}",
+            worded(
+                "text must be {most} tokens at most to roll out all of them, got {count}", most=MOST, count=len(tokens)
+            ),
             "say which with token=...",
             "say which with --token WORD",
         )

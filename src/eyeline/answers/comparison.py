@@ -175,7 +175,7 @@ def compare(
     """
     for name, text in (("text_a", text_a), ("text_b", text_b)):
         if isinstance(text, str) and not text.strip():
-            raise QuestionError(f"{name} must have at least one word, got {text[:20]!r}")
+            raise QuestionError(worded("{name} must have at least one word, got {text!r}", name=name, text=text[:20]))
     check_special(special, shares)
     runs_on = asked_model(model, tokenizer, kind, None, progress)
     where(runs_on, layer, head)
@@ -188,7 +188,7 @@ def compare(
             chosen = nth if own_nth is None else own_nth
             found = find(token, chosen, units, read.tokens.text, special, f"nth_{name.lower()}")
         except QuestionError as error:
-            raise error.about(f"text {name}") from None
+            raise error.about(worded("text {name}", name=name)) from None
         ready.append((name, read, units, found))
     sides, vectors = [], []
     for name, read, units, found in ready:

@@ -113,20 +113,20 @@ def explain(
     asked_mask, mask_name = named_mask(mask)
     if steps and token is None:
         raise QuestionError(
-            "token must be given with steps", "steps are those of one token: add token=...", "add --token WORD"
+            worded("token must be given with steps"), "steps are those of one token: add token=...", "add --token WORD"
         )
     if nth is not None and token is None:
-        raise QuestionError("token must be given with nth", "add token=...", "add --token WORD")
+        raise QuestionError(worded("token must be given with nth"), "add token=...", "add --token WORD")
     check_special(special, shares)
     check_list(keep)
     if scale is not None and not np.isfinite(scale):
-        raise QuestionError(f"scale must be a finite number, got {scale!r}")
+        raise QuestionError(worded("scale must be a finite number, got {scale!r}", scale=scale))
     changes = several(edits)
     top, wanted = positive("top", top), asked(generate, temperature, top_p, seed)
     question = Asked(token, nth, layer, head, steps, pieces, special, shares, top)
     named = ["input", *keep] if steps else keep
     if isinstance(text, str) and not text.strip():
-        raise QuestionError(f"text must have at least one word, got {text[:20]!r}")
+        raise QuestionError(worded("text must have at least one word, got {text!r}", text=text[:20]))
     runs_on = asked_model(model, tokenizer, _part(kind, target), target, progress)
     if kind == "cross" or (kind is None and isinstance(runs_on, OwnEncoderDecoder)):
         if wanted is not None:

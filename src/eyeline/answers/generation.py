@@ -90,10 +90,14 @@ def asked(
     if generate is None:
         for name, value in (("temperature", temperature), ("top_p", top_p), ("seed", seed)):
             if value is not None:
-                raise QuestionError(f"{name} must be given with generate", "add generate=...", "add --generate N")
+                raise QuestionError(
+                    worded("{name} must be given with generate", name=name), "add generate=...", "add --generate N"
+                )
         return None
     if isinstance(generate, bool) or not isinstance(generate, (int, np.integer)) or generate < 1:
-        raise QuestionError(f"generate must be a whole number of tokens, 1 or more, got {generate!r}")
+        raise QuestionError(
+            worded("generate must be a whole number of tokens, 1 or more, got {generate!r}", generate=generate)
+        )
     try:
         choice = Choice(0.0 if temperature is None else temperature, None, top_p, seed)
     except ValueError as error:
@@ -120,8 +124,15 @@ def check_room(model: TextModel, tokens: Tokens, count: int) -> None:
     room = model.positions - len(tokens)
     if count > room:
         raise QuestionError(
-            f"generate must be at most {room} after {len(tokens)} tokens, since {model.name} has "
-            f"{model.positions} positions, got {count}; ask for fewer, or give it a shorter text"
+            worded(
+                "generate must be at most {room} after {count} tokens, since {model} has {positions} "
+                "positions, got {got}; ask for fewer, or give it a shorter text",
+                room=room,
+                count=len(tokens),
+                model=model.name,
+                positions=model.positions,
+                got=count,
+            )
         )
 
 

@@ -108,9 +108,9 @@ def too_long(model: TextModel, count: int, name: str, advice: str, command: str 
 def read_any_length(model: TextModel, text: str, name: str = "text") -> ReadText:
     """Tokenize a text for the model, checked not to be empty."""
     if not isinstance(text, str):
-        raise QuestionError(f"{name} must be a string, got {type(text).__name__}")
+        raise QuestionError(worded("{name} must be a string, got {type}", name=name, type=type(text).__name__))
     if not text.strip():
-        raise QuestionError(f"{name} must have at least one word, got {text[:20]!r}")
+        raise QuestionError(worded("{name} must have at least one word, got {text!r}", name=name, text=text[:20]))
     read = model.read(text)
     check_words(read.tokens, text, name)
     return read
@@ -119,7 +119,9 @@ def read_any_length(model: TextModel, text: str, name: str = "text") -> ReadText
 def check_words(tokens: Tokens, text: str, name: str = "text") -> None:
     """Check that a text's tokens are not special ones alone."""
     if not tokens.has_words:
-        raise QuestionError(f"{name} must have at least one word, got {text[:20]!r}, which has none")
+        raise QuestionError(
+            worded("{name} must have at least one word, got {text!r}, which has none", name=name, text=text[:20])
+        )
 
 
 def named_mask(mask: Mask | Literal["causal"] | None) -> tuple[Mask | None, str | None]:
@@ -127,5 +129,5 @@ def named_mask(mask: Mask | Literal["causal"] | None) -> tuple[Mask | None, str 
     if mask is None or isinstance(mask, Mask):
         return mask, None if mask is None else "causal" if mask == Causal() else repr(mask)
     if mask != "causal":
-        raise QuestionError(f"mask must be 'causal' or a mask of eyeline, got {mask!r}")
+        raise QuestionError(worded("mask must be 'causal' or a mask of eyeline, got {mask!r}", mask=mask))
     return Causal(), "causal"

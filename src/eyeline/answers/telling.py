@@ -17,6 +17,7 @@ from eyeline.answers.word_rows import word_rows
 from eyeline.traces import Trace, TraceError
 from eyeline.traces.positions import is_whole
 from eyeline.traces.tokenized_text import TokenizedText
+from eyeline.words import worded
 
 #: Labels of heads whose weights say little about words: where a word stands, or where nothing is to be looked at.
 PLAIN = frozenset({"previous", "next", "same", "sink", "separator"})
@@ -136,7 +137,7 @@ def _looking(text: TokenizedText, token: int | None) -> NDArray[np.int64]:
         within = [word.tokens[1] <= SEARCHED for word in text.words]
         return np.flatnonzero(_is_word(text) & np.array(within, np.bool_))
     if not is_whole(token) or not 0 <= token < len(text):
-        raise TraceError(f"token must be from 0 to {len(text) - 1}, got {token!r}")
+        raise TraceError(worded("token must be from 0 to {count}, got {token!r}", count=len(text) - 1, token=token))
     return np.array([place for place, word in enumerate(text.words) if word.tokens[0] <= token < word.tokens[1]])
 
 

@@ -117,9 +117,9 @@ def toy(
     array([2., 0.])
     """
     if mask is not None and (not isinstance(mask, str) or mask not in ("causal", "padding")):
-        raise QuestionError(f'mask must be "causal", "padding" or None, got {mask!r:.40}')
+        raise QuestionError(worded('mask must be "causal", "padding" or None, got {mask!r:.40}', mask=mask))
     if not isinstance(scale, (bool, np.bool_)):
-        raise QuestionError(f"scale must be True or False, got {scale!r:.40}")
+        raise QuestionError(worded("scale must be True or False, got {scale!r:.40}", scale=scale))
     given = {name: _rows(name, array) for name, array in (("q", q), ("k", k), ("v", v)) if array is not None}
     names = _words(words, len(next(iter(given.values()))) if given else COUNT)
     if mask == "padding" and len(names) == 1:
@@ -129,7 +129,11 @@ def toy(
     )
     if queries.shape[1] != keys.shape[1]:
         raise QuestionError(
-            f"k must have rows of {queries.shape[1]} numbers, as many as q's, got rows of {keys.shape[1]}"
+            worded(
+                "k must have rows of {shape} numbers, as many as q's, got rows of {got}",
+                shape=queries.shape[1],
+                got=keys.shape[1],
+            )
         )
     return _computed(names, queries, keys, values, bool(scale), mask)
 
@@ -174,11 +178,17 @@ def _words(words: Sequence[str] | None, count: int) -> tuple[str, ...]:
     if words is None:
         return WORDS[:count] if count <= len(WORDS) else tuple(f"x{place}" for place in range(count))
     if isinstance(words, str) or not isinstance(words, Sequence) or not all(isinstance(word, str) for word in words):
-        raise QuestionError(f"words must be a list of strings, got {words!r:.60}")
+        raise QuestionError(worded("words must be a list of strings, got {words!r:.60}", words=words))
     if not 1 <= len(words) <= TOKENS:
-        raise QuestionError(f"words must be from 1 to {TOKENS} tokens, got {len(words)}")
+        raise QuestionError(
+            worded("words must be from 1 to {tokens} tokens, got {count}", tokens=TOKENS, count=len(words))
+        )
     if empty := [place for place, word in enumerate(words) if not word.strip()]:
-        raise QuestionError(f"words must have a letter each, got {words[empty[0]]!r} at index {empty[0]}")
+        raise QuestionError(
+            worded(
+                "words must have a letter each, got {words!r} at index {empty}", words=words[empty[0]], empty=empty[0]
+            )
+        )
     return tuple(words)
 
 
@@ -187,13 +197,25 @@ def _all_rows(name: str, given: Array | None, default: Sequence[Sequence[float]]
     if given is None:
         if count > len(default):
             raise QuestionError(
-                f"{name} must be given for more than {len(default)} tokens, got {count} tokens without {name}",
+                worded(
+                    "{name} must be given for more than {count} tokens, got {got} tokens without {name}",
+                    name=name,
+                    count=len(default),
+                    got=count,
+                ),
                 f"give {name}=, a row for each token",
                 f"give --{name}, a row for each token",
             )
         return np.array(default[:count])
     if len(given) != count:
-        raise QuestionError(f"{name} must have {count} rows, one for each token, got {len(given)}")
+        raise QuestionError(
+            worded(
+                "{name} must have {count} rows, one for each token, got {got}",
+                name=name,
+                count=count,
+                got=len(given),
+            )
+        )
     return given
 
 
@@ -202,26 +224,41 @@ def _rows(name: str, given: Any) -> Array:
     try:
         lengths = {len(row) for row in given}
     except TypeError:
-        raise QuestionError(f"{name} must be a list of rows of numbers, got {given!r:.60}") from None
+        raise QuestionError(
+            worded("{name} must be a list of rows of numbers, got {given!r:.60}", name=name, given=given)
+        ) from None
     if len(lengths) > 1:
         few, *_, many = sorted(lengths)
-        raise QuestionError(f"{name} must have rows of one length, got rows of {few} and of {many} numbers")
+        raise QuestionError(
+            worded(
+                "{name} must have rows of one length, got rows of {few} and of {many} numbers",
+                name=name,
+                few=few,
+                many=many,
+            )
+        )
     try:
         if np.iscomplexobj(np.array(given)):
             raise TypeError
         array = np.array(given, np.float64)
     except (TypeError, ValueError):
-        raise QuestionError(f"{name} must have numbers, got {given!r:.60}") from None
+        raise QuestionError(worded("{name} must have numbers, got {given!r:.60}", name=name, given=given)) from None
     except OverflowError:
         rule = f"{name} must have numbers from -{LARGEST:g} to {LARGEST:g}"
-        raise QuestionError(f"{rule}, got one beyond float64's") from None
+        raise QuestionError(worded("{rule}, got one beyond float64's", rule=rule)) from None
     if array.ndim != 2 or not 1 <= len(array) <= TOKENS or not 1 <= array.shape[1] <= WIDTH:
         raise QuestionError(
-            f"{name} must have 1 to {TOKENS} rows of 1 to {WIDTH} numbers, got the shape {array.shape}; a toy is small"
+            worded(
+                "{name} must have 1 to {tokens} rows of 1 to {width} numbers, got the shape {shape}; a toy is small",
+                name=name,
+                tokens=TOKENS,
+                width=WIDTH,
+                shape=array.shape,
+            )
         )
     wrong = array[~(np.abs(array) <= LARGEST)]
     if wrong.size:
         value = float(wrong[0])
         rule = f"{name} must have numbers from -{LARGEST:g} to {LARGEST:g}"
-        raise QuestionError(f"{rule}, got {'NaN' if math.isnan(value) else f'{value:g}'}")
+        raise QuestionError(worded("{rule}, got {what}", rule=rule, what="NaN" if math.isnan(value) else f"{value:g}"))
     return array

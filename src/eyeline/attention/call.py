@@ -19,6 +19,7 @@ from eyeline.kernels.primitives import PrimitiveRoom, Primitives
 from eyeline.kernels.run import Pass, forward, run
 from eyeline.masks import AttentionShape, Frozen, LoweredMask, Mask, Shard
 from eyeline.scores import LoweredScores, Scores, are_plain, lower
+from eyeline.words import worded
 
 Array = NDArray[Any]
 _WHOLE, _NO_CHANGE = Shard(), LoweredScores()
@@ -111,8 +112,11 @@ class Call:
     ) -> CallPlan:
         if not isinstance(shard, Shard):
             raise TypeError(
-                f"shard must be an eyeline.Shard, got {shard!r}; write eyeline.Shard(first_key=..., keys=...) for some "
-                f"of the keys, first_query= and queries= for some of the queries"
+                worded(
+                    "shard must be an eyeline.Shard, got {shard!r}; write eyeline.Shard(first_key=..., keys=...) "
+                    "for some of the keys, first_query= and queries= for some of the queries",
+                    shard=shard,
+                )
             )
         B, H, N, D = self.q.shape
         whole = shard.of(N, self.k.shape[2])
@@ -156,7 +160,9 @@ class Call:
     def _given_lse(self, lse: ArrayLike) -> Array:
         given = check_lse(lse)
         if given.shape != self.rows:
-            raise ValueError(f"lse must be one number per query, {self.rows}, got shape {given.shape}")
+            raise ValueError(
+                worded("lse must be one number per query, {rows}, got shape {shape}", rows=self.rows, shape=given.shape)
+            )
         return given.reshape(self.q.shape[:3])
 
     def forward(self, primitives: Primitives | None = None) -> Pass:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks import Mask
+from eyeline.words import worded
 
 Array = NDArray[Any]
 _OWN = {np.dtype(kind) for kind in (np.float16, np.float32, np.float64)}
@@ -23,28 +24,56 @@ def check_arrays(q: Array, k: Array, v: Array) -> None:
     """
     for name, x in (("q", q), ("k", k), ("v", v)):
         if not isinstance(x, np.ndarray):
-            raise TypeError(f"{name} must be a NumPy array, got {type(x).__name__}; convert it with numpy.asarray")
+            raise TypeError(
+                worded(
+                    "{name} must be a NumPy array, got {type}; convert it with numpy.asarray",
+                    name=name,
+                    type=type(x).__name__,
+                )
+            )
         _check_unmasked(name, x)
         # NumPy has no bfloat16, so a library's type is recognised by its name; the lookup is slow, so it comes last.
         if x.dtype not in _OWN and x.dtype.name != "bfloat16":
             raise ValueError(
-                f"{name} must be float16, bfloat16, float32 or float64, got {x.dtype}; convert it with "
-                f"{name}.astype(numpy.float32)"
+                worded(
+                    "{name} must be float16, bfloat16, float32 or float64, got {dtype}; convert it with "
+                    "{name}.astype(numpy.float32)",
+                    name=name,
+                    dtype=x.dtype,
+                )
             )
         if x.ndim < 2:
-            raise ValueError(f"{name} must be (tokens, width) or (..., heads, tokens, width), got shape {x.shape}")
+            raise ValueError(
+                worded(
+                    "{name} must be (tokens, width) or (..., heads, tokens, width), got shape {shape}",
+                    name=name,
+                    shape=x.shape,
+                )
+            )
         if x.dtype != q.dtype:
-            raise ValueError(f"{name} must be of q's type, {q.dtype}, got {x.dtype}")
+            raise ValueError(
+                worded("{name} must be of q's type, {dtype}, got {got}", name=name, dtype=q.dtype, got=x.dtype)
+            )
         if x.ndim != q.ndim:
-            raise ValueError(f"{name} must have as many axes as q, {q.ndim}, got shape {x.shape}")
+            raise ValueError(
+                worded(
+                    "{name} must have as many axes as q, {ndim}, got shape {shape}",
+                    name=name,
+                    ndim=q.ndim,
+                    shape=x.shape,
+                )
+            )
     check_shapes(q.shape, k.shape, v.shape)
 
 
 def _check_unmasked(name: str, x: object) -> None:
     if type(x) is not np.ndarray and isinstance(x, np.ma.MaskedArray):
         raise TypeError(
-            f"{name} must be a plain NumPy array, got a masked one, whose mask means nothing here; pass {name}.data, "
-            f"and what may be seen as mask=eyeline.Dense(...) or eyeline.Padding(...)"
+            worded(
+                "{name} must be a plain NumPy array, got a masked one, whose mask means nothing here; pass "
+                "{name}.data, and what may be seen as mask=eyeline.Dense(...) or eyeline.Padding(...)",
+                name=name,
+            )
         )
 
 
@@ -53,23 +82,29 @@ def check_lse(lse: object) -> NDArray[np.float64]:
     _check_unmasked("lse", lse)
     given = np.asarray(lse)
     if given.dtype.kind not in "fiu" and given.dtype.name != "bfloat16":
-        raise ValueError(f"lse must be real numbers, one per query, got {given.dtype}")
+        raise ValueError(worded("lse must be real numbers, one per query, got {dtype}", dtype=given.dtype))
     return given.astype(np.float64, order="C")
 
 
 def check_shapes(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> None:
     """Check that the shapes of queries, keys and values, all with the same number of axes, fit together."""
     if k[-1] != q[-1]:
-        raise ValueError(f"k must have q's width, {q[-1]}, in its last axis, got shape {k}")
+        raise ValueError(worded("k must have q's width, {q}, in its last axis, got shape {k}", q=q[-1], k=k))
     if v[:-1] != k[:-1]:
-        raise ValueError(f"v must have k's heads and tokens, {k[:-1]}, before its last axis, got shape {v}")
+        raise ValueError(
+            worded("v must have k's heads and tokens, {k}, before its last axis, got shape {v}", k=k[:-1], v=v)
+        )
     if len(q) > 2:
         if k[:-3] != q[:-3]:
-            raise ValueError(f"k must have q's batch, {q[:-3]}, in its leading axes, got shape {k}")
+            raise ValueError(worded("k must have q's batch, {q}, in its leading axes, got shape {k}", q=q[:-3], k=k))
         heads, key_heads = q[-3], k[-3]
         if heads != key_heads and (key_heads == 0 or heads % key_heads):
             raise ValueError(
-                f"k must have as many heads as q, {heads}, or a divisor of that (grouped heads), got {key_heads}"
+                worded(
+                    "k must have as many heads as q, {heads}, or a divisor of that (grouped heads), got {key_heads}",
+                    heads=heads,
+                    key_heads=key_heads,
+                )
             )
 
 
@@ -80,9 +115,11 @@ def check_scale(scale: object, dtype: np.dtype[Any]) -> float:
     except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not math.isfinite(value):
-        raise ValueError(f"scale must be a finite number, got {scale!r}")
+        raise ValueError(worded("scale must be a finite number, got {scale!r}", scale=scale))
     if dtype != np.float64 and abs(value) > 1e38:
-        raise ValueError(f"scale must be at most 1e38 where scores are computed in float32, got {scale!r}")
+        raise ValueError(
+            worded("scale must be at most 1e38 where scores are computed in float32, got {scale!r}", scale=scale)
+        )
     return value
 
 
@@ -96,4 +133,4 @@ def check_mask(mask: object) -> Mask | None:
             f"as eyeline.Dense(array)"
             + ("" if "bool" in str(mask.dtype) else "; numbers mean different things in different libraries")
         )
-    raise TypeError(f"mask must be a mask, such as eyeline.Causal(), got {type(mask).__name__}")
+    raise TypeError(worded("mask must be a mask, such as eyeline.Causal(), got {type}", type=type(mask).__name__))

@@ -24,6 +24,7 @@ from eyeline.masks import AttentionShape, Mask
 from eyeline.readouts import Readout
 from eyeline.readouts.observation import Observation
 from eyeline.scores import Scores
+from eyeline.words import worded
 
 Array = Any
 
@@ -68,7 +69,7 @@ def edited(
         options: other arguments of `Call`.
     """
     if shard is not None or (lse is not None and not isinstance(edits, CallEdits)):
-        raise EditError("edits must be left out with shard= and lse=, since they change whole rows")
+        raise EditError(worded("edits must be left out with shard= and lse=, since they change whole rows"))
     if not options.get("checked"):
         check_arrays(q, k, v)
 

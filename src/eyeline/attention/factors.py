@@ -11,6 +11,7 @@ from eyeline.attention.call import Call
 from eyeline.kernels.forms import computed
 from eyeline.kernels.run import weights
 from eyeline.masks import edges
+from eyeline.words import worded
 
 Array = NDArray[Any]
 #: The largest factor with which columns and cells can be summed in fixed point.
@@ -37,8 +38,12 @@ def largest_totals(call: Call, *, summed: bool) -> Array | float:
         total *= np.where(factor.heads, np.abs(factor.by).max(axis=2, initial=1), 1)
     if summed and total.max(initial=1) > _LARGEST:
         raise ValueError(
-            f"by must be at most 2^40 = {_LARGEST:.0f} in size where weights are summed over queries, got "
-            f"{total.max():g}; leave out the readouts of keys"
+            worded(
+                "by must be at most 2^40 = {largest:.0f} in size where weights are summed over queries, got "
+                "{max:g}; leave out the readouts of keys",
+                largest=_LARGEST,
+                max=total.max(),
+            )
         )
     return np.minimum(total, _LARGEST)
 

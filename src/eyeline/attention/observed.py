@@ -19,6 +19,7 @@ from eyeline.masks import is_plain, parts
 from eyeline.readouts import PartialResult, Readout, chosen
 from eyeline.readouts.lowered import FoundPrimitives, LoweredReadout
 from eyeline.readouts.observation import Observation
+from eyeline.words import worded
 
 Array = NDArray[Any]
 #: The most sets of readouts that are kept with a plan.
@@ -175,8 +176,12 @@ class _Weighed:
         if most > _LARGEST_TOTAL:
             at = np.unravel_index(int(np.nanargmax(above)), above.shape)
             raise ValueError(
-                f"lse must be the log of a total that these keys are part of, at least their own, {own[at]:.6g}, got "
-                f"{self.call.lse[at]:.6g}"
+                worded(
+                    "lse must be the log of a total that these keys are part of, at least their own, {own:.6g}, "
+                    "got {lse:.6g}",
+                    own=own[at],
+                    lse=self.call.lse[at],
+                )
             )
         return max(math.exp(most), 1.0) if most > _ROUNDING else 1.0
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from eyeline.cli.progress import busy, progress
+from eyeline.words import worded
 
 app = typer.Typer(
     help="Measure attention on this machine, in a model and alone, beside torch if it is installed. Ctrl-C stops.",
@@ -65,12 +66,21 @@ def growth(
     from eyeline.views.kept_growth import keep
 
     if not 2 * SHORTEST <= longest <= LONGEST:
-        raise QuestionError(f"--longest must be from {2 * SHORTEST} to {LONGEST} tokens, got {longest}")
+        raise QuestionError(
+            worded(
+                "--longest must be from {shortest} to {LONGEST} tokens, got {longest}",
+                shortest=2 * SHORTEST,
+                LONGEST=LONGEST,
+                longest=longest,
+            )
+        )
     if figure is not None:
         if figure.suffix.lower() != ".png":
-            raise QuestionError(f"--figure must be a file name that ends in .png, got {str(figure)!r}")
+            raise QuestionError(
+                worded("--figure must be a file name that ends in .png, got {figure!r}", figure=str(figure))
+            )
         if not figure.absolute().parent.is_dir():
-            raise QuestionError(f"--figure must be in a folder that exists, got {str(figure)!r}")
+            raise QuestionError(worded("--figure must be in a folder that exists, got {figure!r}", figure=str(figure)))
         figures("--figure")  # report a missing package before measuring, not after
     counts = lengths(longest)
     pairs = []

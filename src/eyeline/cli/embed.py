@@ -11,6 +11,7 @@ import typer
 from eyeline.cli.options import ModelName
 from eyeline.cli.progress import progress, texts_shown
 from eyeline.cli.texts import lines_of
+from eyeline.words import worded
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="A text on each line; - reads stdin.", show_default=False)]
 Output = Annotated[
@@ -27,10 +28,16 @@ def embed(file: File, output: Output, model: ModelName = "minilm") -> None:
     from eyeline.models import embed as embedded
 
     if output.suffix != ".npy":
-        raise QuestionError(f"--output must be a file name that ends in .npy, got {str(output)!r}")
+        raise QuestionError(
+            worded("--output must be a file name that ends in .npy, got {output!r}", output=str(output))
+        )
     if not os.path.isdir(output.parent):
         raise QuestionError(
-            f"--output must be in a folder that exists, got {str(output)!r}; make {output.parent} first"
+            worded(
+                "--output must be in a folder that exists, got {output!r}; make {parent} first",
+                output=str(output),
+                parent=output.parent,
+            )
         )
     texts = lines_of(file)
     with texts_shown(len(texts)) as texts_done:

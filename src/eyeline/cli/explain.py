@@ -82,7 +82,7 @@ def explain(
 
     check_results(as_json, as_csv, png, html, half)
     if keep and html is None:
-        raise QuestionError("--keep must come with --html, whose page then has that head's projections")
+        raise QuestionError(worded("--keep must come with --html, whose page then has that head's projections"))
     if effects and html is None:
         raise QuestionError(worded("--effects must come with --html, whose page then shows what matters"))
     if rollout:
@@ -91,7 +91,9 @@ def explain(
         others |= {"png": png, "html": html, "generate": generate, "temperature": temperature, "top-p": top_p}
         for name, value in {**others, "seed": seed}.items():
             if value is not None and value is not False:
-                raise QuestionError(f"--rollout and --{name} can't go together; leave out one of them")
+                raise QuestionError(
+                    worded("--rollout and --{name} can't go together; leave out one of them", name=name)
+                )
         with layers_shown() as layer_done:
             rolled = attach.rollout(
                 text_or_stdin(text),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from eyeline import words
 from eyeline.cli.progress import progress
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -30,17 +31,17 @@ def check_results(
     from eyeline.answers import QuestionError
 
     if as_json and as_csv:
-        raise QuestionError("--json and --csv can't go together; choose one")
+        raise QuestionError(worded("--json and --csv can't go together; choose one"))
     if png is not None:
         if png.suffix.lower() != ".png":
-            raise QuestionError(f"--png must be a file name that ends in .png, got {str(png)!r}")
+            raise QuestionError(worded("--png must be a file name that ends in .png, got {png!r}", png=str(png)))
         from eyeline.views.figure import figures
 
         figures("png")
     if html is not None and html.suffix.lower() not in (".html", ".htm"):
-        raise QuestionError(f"--html must be a file name that ends in .html, got {str(html)!r}")
+        raise QuestionError(worded("--html must be a file name that ends in .html, got {html!r}", html=str(html)))
     if half and html is None:
-        raise QuestionError("--half must come with --html, whose numbers it keeps in float16")
+        raise QuestionError(worded("--half must come with --html, whose numbers it keeps in float16"))
 
 
 def save_png(answer: Answer, png: Path) -> None:

@@ -7,6 +7,8 @@ import re
 import sys
 from pathlib import Path
 
+from eyeline.words import worded
+
 _LOOKS_LIKE_A_FILE = re.compile(r"(?i).*\.(txt|text|md|rst|csv|log)|\S*[/\\]\S*")
 
 
@@ -33,11 +35,15 @@ def text_or_file(given: str) -> str:
     if os.path.isfile(given):
         return _decoded(Path(given).read_bytes(), f"{given} must be UTF-8 text")
     if os.path.isdir(given):
-        raise QuestionError(f"text must be a sentence or a file, got the folder {given}")
+        raise QuestionError(worded("text must be a sentence or a file, got the folder {given}", given=given))
     if _LOOKS_LIKE_A_FILE.fullmatch(given):
         raise QuestionError(
-            f"text must be a sentence or a file that exists, got {given!r}, where there is no file; check the path, or "
-            "pass a sentence that looks like a path through stdin: echo ... | eyeline heads -"
+            worded(
+                "text must be a sentence or a file that exists, got {given!r}, where there is no file; check "
+                "the path, or pass a sentence that looks like a path through stdin: echo ... | eyeline heads "
+                "-",
+                given=given,
+            )
         )
     return text_or_stdin(given)
 
@@ -61,4 +67,11 @@ def _decoded(data: bytes, must: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise QuestionError(f"{must}, got byte {error.object[error.start]:#04x} at {error.start}") from None
+        raise QuestionError(
+            worded(
+                "{must}, got byte {object:#04x} at {start}",
+                must=must,
+                object=error.object[error.start],
+                start=error.start,
+            )
+        ) from None

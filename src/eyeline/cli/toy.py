@@ -9,6 +9,7 @@ import typer
 
 from eyeline.cli.options import AsJson, Html
 from eyeline.cli.results import check_results, draw, print_csv, print_json, save_html
+from eyeline.words import worded
 
 
 class ToyMask(StrEnum):
@@ -76,8 +77,18 @@ def _rows(name: str, given: str | None) -> list[list[float]] | None:
         except ValueError as error:
             wrong = str(error).rpartition(": ")[2]
             raise QuestionError(
-                f"--{name} must have numbers, got {wrong}; separate numbers by commas and rows by semicolons"
+                worded(
+                    "--{name} must have numbers, got {wrong}; separate numbers by commas and rows by semicolons",
+                    name=name,
+                    wrong=wrong,
+                )
             ) from None
         if not rows[-1]:
-            raise QuestionError(f"--{name} must have a number in each row, got {given!r}, where a row is empty")
+            raise QuestionError(
+                worded(
+                    "--{name} must have a number in each row, got {given!r}, where a row is empty",
+                    name=name,
+                    given=given,
+                )
+            )
     return rows

@@ -73,7 +73,7 @@ def view(
     if other is not None:
         context.fail(f"Got unexpected extra argument ({other})")  # a sentence without quotes is told of as ever
     if source.model is not None and model is not None:
-        raise QuestionError("a model's folder and --model can't go together; leave out one of them")
+        raise QuestionError(worded("a model's folder and --model can't go together; leave out one of them"))
     named = source.model or model or "minilm"
 
     def made() -> Session:
@@ -145,7 +145,11 @@ def _first(source: Source, model: str, causal: bool, edits: list[Edit], ready: d
 
     if source.file is not None and source.file.kind == "trace" and (causal or edits):
         option = "--mask" if causal else "--edit"
-        raise QuestionError(f"a trace and {option} can't go together, for it was run already; leave out one of them")
+        raise QuestionError(
+            worded(
+                "a trace and {option} can't go together, for it was run already; leave out one of them", option=option
+            )
+        )
     file = source.file or next(iter(source.files), None)
     try:
         if file is not None and file.kind == "trace":
@@ -200,7 +204,7 @@ def _state(trace: Trace, layer: int | None, head: int | None, token: str | None,
     if token is not None:
         state["token"] = _place(trace, token, nth)
     elif nth is not None:
-        raise QuestionError("token must be given with nth", "add token=...", "add --token WORD")
+        raise QuestionError(worded("token must be given with nth"), "add token=...", "add --token WORD")
     return state
 
 

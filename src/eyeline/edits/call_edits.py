@@ -8,6 +8,7 @@ from typing import Any
 
 from eyeline.edits.errors import EditError
 from eyeline.edits.lowered import FlatHeads, FrozenWeights, NewRows, OutputFactor, Pairs, Weighting
+from eyeline.words import worded
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +59,10 @@ def check_replaced_once(edits: CallEdits) -> None:
                 twice |= set(one.heads) & set(other.heads)
     if twice:
         raise EditError(
-            f"edits must replace a head's weights or output once, got several for head {min(twice)}; leave one of them "
-            f"out"
+            worded(
+                "edits must replace a head's weights or output once, got several for head {min}; leave one of them out",
+                min=min(twice),
+            )
         )
 
 

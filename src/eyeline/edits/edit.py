@@ -16,6 +16,7 @@ from eyeline.edits.dense import Dense64
 from eyeline.edits.errors import EditError
 from eyeline.edits.places import CallPlace, Kind
 from eyeline.edits.selection import Which, check_which, indices, with_words_found
+from eyeline.words import worded
 
 #: Finds a word among the queries' or the keys' tokens: its positions.
 FindWord = Callable[[str, Literal["queries", "keys"]], Sequence[int]]
@@ -58,7 +59,13 @@ class Edit(ABC):
         for name in self.tokens:
             object.__setattr__(self, name, check_which(name, getattr(self, name), words=True))
         if self.kind is not None and self.kind not in get_args(Kind):
-            raise EditError(f"kind must be one of {', '.join(map(repr, get_args(Kind)))}, got {self.kind!r}")
+            raise EditError(
+                worded(
+                    "kind must be one of {get_args}, got {kind!r}",
+                    get_args=", ".join(map(repr, get_args(Kind))),
+                    kind=self.kind,
+                )
+            )
 
     def __repr__(self) -> str:
         given = [(field.name, getattr(self, field.name)) for field in fields(self)]
@@ -84,7 +91,7 @@ class Edit(ABC):
         try:
             return indices("head", self.head, place.heads)
         except EditError as error:
-            raise EditError(f"{error} in {place.named}") from None
+            raise EditError(worded("{error} in {named}", error=error, named=place.named)) from None
 
     @property
     def has_words(self) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.edits.errors import EditError
+from eyeline.words import worded
 
 
 def check_by(by: Any) -> Any:
@@ -21,18 +22,26 @@ def check_by(by: Any) -> Any:
     if isinstance(by, np.ndarray):
         if by.dtype.kind not in "fiu" or by.ndim > 1 or not np.isfinite(by).all():
             raise EditError(
-                f"by must be finite real numbers, one or one per position, got {by.dtype} of shape {by.shape}"
+                worded(
+                    "by must be finite real numbers, one or one per position, got {dtype} of shape {shape}",
+                    dtype=by.dtype,
+                    shape=by.shape,
+                )
             )
         return by
     if hasattr(by, "detach"):
         if by.ndim > 1 or not by.is_floating_point():
             raise EditError(
-                f"by must be a floating-point tensor of one number or of one per position, got {by.dtype} of shape "
-                f"{tuple(by.shape)}"
+                worded(
+                    "by must be a floating-point tensor of one number or of one per position, got {dtype} of "
+                    "shape {shape}",
+                    dtype=by.dtype,
+                    shape=tuple(by.shape),
+                )
             )
         return by
     if isinstance(by, bool) or not isinstance(by, (int, float, np.number)) or not math.isfinite(by):
-        raise EditError(f"by must be a finite number, or one per position, got {by!r}")
+        raise EditError(worded("by must be a finite number, or one per position, got {by!r}", by=by))
     return float(by)
 
 
@@ -46,7 +55,9 @@ def taken_from(by: Any, positions: NDArray[np.int64]) -> NDArray[np.int64] | Non
         return None
     last = int(positions.max(initial=-1))
     if last >= len(by):
-        raise EditError(f"by must have a number for each position, up to {last}, got {len(by)}")
+        raise EditError(
+            worded("by must have a number for each position, up to {last}, got {count}", last=last, count=len(by))
+        )
     return positions
 
 

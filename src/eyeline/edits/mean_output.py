@@ -14,6 +14,7 @@ from eyeline.edits.edit import Edit, EditStage, spread
 from eyeline.edits.errors import EditError
 from eyeline.edits.lowered import NewRows
 from eyeline.edits.places import CallPlace, Kind
+from eyeline.words import worded
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,7 +44,13 @@ class MeanOutputs:
         found = self.outputs.get(kinds[0])
         layer = place.layer or 0
         if found is None or layer >= len(found) or place.heads != found.shape[1]:
-            raise EditError(f"means must be of this model, got {self!r}, which has no such heads in {place.named}")
+            raise EditError(
+                worded(
+                    "means must be of this model, got {value!r}, which has no such heads in {named}",
+                    value=self,
+                    named=place.named,
+                )
+            )
         return np.asarray(found[layer, list(heads)])
 
 
@@ -63,7 +70,9 @@ class MeanOutput(Edit):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.means, MeanOutputs):
-            raise EditError(f"means must be what eyeline.mean_outputs gives, got {type(self.means).__name__}")
+            raise EditError(
+                worded("means must be what eyeline.mean_outputs gives, got {type}", type=type(self.means).__name__)
+            )
 
     def _taken(self, place: CallPlace) -> NDArray[np.int64]:
         return np.where(place.queries >= 0, 0, -1)

@@ -14,6 +14,7 @@ from eyeline.edits.errors import EditError
 from eyeline.edits.order import lowered, several
 from eyeline.edits.places import CallPlace, Kind
 from eyeline.edits.selection import indices
+from eyeline.words import worded
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +52,22 @@ class ModelEdits:
         kinds = [kind for kind in sites.layers if one.kind in (None, kind)]
         if not kinds:
             raise EditError(
-                f"kind must be one of this model's, {', '.join(map(repr, sites.layers))}, got {one.kind!r} in {one!r}"
+                worded(
+                    "kind must be one of this model's, {layers}, got {kind!r} in {one!r}",
+                    layers=", ".join(map(repr, sites.layers)),
+                    kind=one.kind,
+                    one=one,
+                )
             )
         if len(kinds) > 1:
             raise EditError(
-                f"kind must be given, since this model has {' and '.join(map(repr, kinds))}, whose layers are counted "
-                f"apart, got {one!r}; add kind={kinds[0]!r}"
+                worded(
+                    "kind must be given, since this model has {kinds}, whose layers are counted apart, got "
+                    "{one!r}; add kind={got!r}",
+                    kinds=" and ".join(map(repr, kinds)),
+                    one=one,
+                    got=kinds[0],
+                )
             )
         (kind,) = kinds
         try:
@@ -64,7 +75,7 @@ class ModelEdits:
             nowhere = np.zeros((1, 0), np.int64)
             one.heads_in(CallPlace(sites.heads, sites.key_heads, nowhere, nowhere, 0, kind))
         except EditError as error:
-            raise EditError(f"{error}, in {one!r}") from None
+            raise EditError(worded("{error}, in {one!r}", error=error, one=one)) from None
 
     def with_words_found(self, find: FindWord) -> ModelEdits:
         """A copy with positions in place of words."""

@@ -9,6 +9,7 @@ from eyeline.edits.call_edits import CallEdits, joined
 from eyeline.edits.edit import Edit, EditStage
 from eyeline.edits.errors import EditError
 from eyeline.edits.places import CallPlace
+from eyeline.words import worded
 
 #: What `edits=` takes.
 Edits = Sequence[Edit] | Edit | CallEdits
@@ -32,7 +33,9 @@ def several(edits: Any) -> tuple[Edit, ...]:
     given = tuple(edits) if isinstance(edits, (list, tuple)) else (edits,)
     for one in given:
         if not isinstance(one, Edit):
-            raise TypeError(f"edits must be edits, such as eyeline.edits.Gate(layer=0, head=0), got {one!r:.60}")
+            raise TypeError(
+                worded("edits must be edits, such as eyeline.edits.Gate(layer=0, head=0), got {one!r:.60}", one=one)
+            )
     return given
 
 
@@ -49,7 +52,9 @@ def in_order(edits: Sequence[Edit], place: CallPlace, layers: int | None = None)
     """
     for one in edits:
         if place.layer is None and (one.layer is not None or one.kind is not None):
-            raise EditError(f"layer and kind must be left out where a single call is edited, got {one!r}")
+            raise EditError(
+                worded("layer and kind must be left out where a single call is edited, got {one!r}", one=one)
+            )
     found = [one for one in edits if one.concerns(place, layers)]
     found.sort(key=lambda one: (one.stage, getattr(one, "key_head", None) is None))
     taken: dict[tuple[str, bool, int], list[Edit]] = {}  # a patch of a group of heads acts before those of its heads
@@ -60,8 +65,15 @@ def in_order(edits: Sequence[Edit], place: CallPlace, layers: int | None = None)
             for other in before:
                 if not _differ(other, one):
                     raise EditError(
-                        f"edits must replace a head's {replaced} once, got {other!r} and {one!r} for head {head} in "
-                        f"{place.named}; leave one of them out"
+                        worded(
+                            "edits must replace a head's {replaced} once, got {other!r} and {one!r} for head {head} in "
+                            "{named}; leave one of them out",
+                            replaced=replaced,
+                            other=other,
+                            one=one,
+                            head=head,
+                            named=place.named,
+                        )
                     )
             before.append(one)
     return found

@@ -15,6 +15,7 @@ from eyeline.edits.lowered import NewRows
 from eyeline.edits.places import CallPlace
 from eyeline.edits.runs import check_reach, layer_of
 from eyeline.edits.selection import Tokens, Which, check_which, indices, selected
+from eyeline.words import worded
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,9 +43,14 @@ class Patch(Edit):
 
     def __post_init__(self) -> None:
         if self.name not in ("q", "k", "v", "output"):
-            raise EditError(f'name must be "q", "k", "v" or "output", got {self.name!r}')
+            raise EditError(worded('name must be "q", "k", "v" or "output", got {name!r}', name=self.name))
         if self.key_head is not None and (self.name not in ("k", "v") or self.head is not None):
-            raise EditError(f'key_head must be left out with head=, and with "q" and "output", got {self.key_head!r}')
+            raise EditError(
+                worded(
+                    'key_head must be left out with head=, and with "q" and "output", got {key_head!r}',
+                    key_head=self.key_head,
+                )
+            )
         super().__post_init__()
         object.__setattr__(self, "key_head", check_which("key_head", self.key_head))
         if self.name in ("k", "v"):
@@ -67,7 +73,7 @@ class Patch(Edit):
         positions = place.keys if self.name in ("k", "v") else place.queries
         rows: Any = layer.output_of(heads) if self.name == "output" else getattr(layer.of_heads(heads), self.name)
         if rows is None:
-            raise EditError("other must have kept its values to patch v; record it with values=True")
+            raise EditError(worded("other must have kept its values to patch v; record it with values=True"))
         taken = np.where(selected("positions", self.positions, positions), positions, -1)
         check_reach("tokens", rows.shape[1], taken)
         if self.key_head is None or not place.key_heads:

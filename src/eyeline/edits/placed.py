@@ -15,6 +15,7 @@ from eyeline.masks import AttentionShape, LoweredMask, Mask
 from eyeline.masks.functions import booleans
 from eyeline.masks.lowered import everywhere, ordered
 from eyeline.scores import Bias, Flat, Score, Softcap
+from eyeline.words import worded
 
 Array = NDArray[Any]
 Integers = NDArray[np.int64]
@@ -81,8 +82,11 @@ def _kind(score: Score) -> Any:
     if isinstance(score, Flat) and score.heads.all() == score.heads.any():
         return Flat, bool(score.heads.all())
     raise EditError(
-        f"other must be a run whose scores are changed by caps and biases alone, got {score!r}; take its output with "
-        f'Patch(other, "output") in place of its weights'
+        worded(
+            "other must be a run whose scores are changed by caps and biases alone, got {score!r}; take "
+            'its output with Patch(other, "output") in place of its weights',
+            score=score,
+        )
     )
 
 
@@ -193,7 +197,9 @@ class _Place:
         self.rows, self.columns = np.maximum(rows, 0), np.maximum(columns, 0)
         self._there = columns[self.is_taken]
         if (np.diff(self._there) <= 0).any():
-            raise EditError("keys must ascend in their positions where another run's weights are taken, got others")
+            raise EditError(
+                worded("keys must ascend in their positions where another run's weights are taken, got others")
+            )
 
     def taken(self, x: Array) -> Array:
         """The numbers of (P or 1, S or 1) at these queries and keys."""

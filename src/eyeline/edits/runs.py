@@ -12,6 +12,7 @@ from eyeline.edits.errors import EditError
 from eyeline.edits.places import CallPlace, Kind
 from eyeline.masks import AttentionShape, Mask
 from eyeline.scores import Score
+from eyeline.words import worded
 
 Array = NDArray[Any]
 #: The kinds of attention by the kinds of traces.
@@ -81,14 +82,21 @@ def layer_of(other: Any, place: CallPlace) -> LayerOfRun:
     """
     runs = list(other) if isinstance(other, (list, tuple)) else [other]
     if not runs or not all(hasattr(run, "layer") and hasattr(run, "kind") for run in runs):
-        raise EditError(f"other must be a trace of another run, as eyeline.record makes it, got {type(other).__name__}")
+        raise EditError(
+            worded(
+                "other must be a trace of another run, as eyeline.record makes it, got {type}",
+                type=type(other).__name__,
+            )
+        )
     named = [run for run in runs if place.kind is None or KINDS.get(run.kind) == place.kind]
     if not named:
-        raise EditError(f"other must have recorded {place.named}, got a trace of the {runs[0].kind}")
+        raise EditError(
+            worded("other must have recorded {named}, got a trace of the {kind}", named=place.named, kind=runs[0].kind)
+        )
     try:
         found: LayerOfRun = named[0].layer(place.layer or 0)
     except ValueError as error:
-        raise EditError(f"other must have recorded {place.named}: {error}") from None
+        raise EditError(worded("other must have recorded {named}: {error}", named=place.named, error=error)) from None
     return found
 
 
@@ -100,6 +108,11 @@ def check_reach(name: str, there: int, positions: NDArray[np.int64]) -> None:
     last = int(positions.max(initial=-1))
     if last >= there:
         raise EditError(
-            f"other must be a run of at least {last + 1} {name}, got {there}; record a longer text, or say which "
-            f"positions with positions=, queries= or keys="
+            worded(
+                "other must be a run of at least {last} {name}, got {there}; record a longer text, or say "
+                "which positions with positions=, queries= or keys=",
+                last=last + 1,
+                name=name,
+                there=there,
+            )
         )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.edits.errors import EditError
+from eyeline.words import worded
 
 #: Layers or heads: a number from 0, several, a slice; all if None.
 Which = int | slice | Sequence[int] | None
@@ -23,7 +24,13 @@ def check_which(name: str, which: Any, words: bool = False) -> Any:
         if which.step == 0 or any(
             isinstance(x, bool) or not isinstance(x, (int, np.integer, type(None))) for x in ends
         ):
-            raise EditError(f"{name} must be a slice of whole numbers with a step other than 0, got {which!r}")
+            raise EditError(
+                worded(
+                    "{name} must be a slice of whole numbers with a step other than 0, got {which!r}",
+                    name=name,
+                    which=which,
+                )
+            )
         return which
     if which is None or (words and isinstance(which, str)):
         return which
@@ -34,7 +41,9 @@ def check_which(name: str, which: Any, words: bool = False) -> Any:
             continue
         if isinstance(one, bool) or not isinstance(one, (int, np.integer)) or one < 0:
             kinds = "positions from 0 or words" if words else "whole numbers from 0"
-            raise EditError(f"{name} must be {kinds}, a slice, or None for all, got {one!r}")
+            raise EditError(
+                worded("{name} must be {kinds}, a slice, or None for all, got {one!r}", name=name, kinds=kinds, one=one)
+            )
     plain = tuple(one if isinstance(one, str) else int(one) for one in given)
     return plain if several else plain[0]
 
@@ -55,7 +64,7 @@ def indices(name: str, which: Which, count: int) -> tuple[int, ...]:
     given = (which,) if isinstance(which, int) else tuple(which)
     for one in given:
         if one >= count:
-            raise EditError(f"{name} must be from 0 to {count - 1}, got {one}")
+            raise EditError(worded("{name} must be from 0 to {count}, got {one}", name=name, count=count - 1, one=one))
     return tuple(sorted(set(given)))
 
 
@@ -78,7 +87,13 @@ def selected(name: str, which: Tokens, positions: NDArray[np.int64]) -> NDArray[
     given = (which,) if isinstance(which, (int, str)) else tuple(which)
     words = [one for one in given if isinstance(one, str)]
     if words:
-        raise EditError(f"{name} must be positions where the text isn't known, got {words[0]!r}; give numbers from 0")
+        raise EditError(
+            worded(
+                "{name} must be positions where the text isn't known, got {words!r}; give numbers from 0",
+                name=name,
+                words=words[0],
+            )
+        )
     return np.isin(positions, np.array(given, np.int64)) & (positions >= 0)
 
 

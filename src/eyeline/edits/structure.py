@@ -15,6 +15,7 @@ from eyeline.edits.errors import EditError
 from eyeline.edits.lowered import FlatHeads, Weighting
 from eyeline.masks import AttentionShape, Mask
 from eyeline.scores import Flat, Scores, Sinks, WeightFactor, sinks_of, stacked
+from eyeline.words import worded
 
 
 def changed_mask(mask: Mask | None, edits: CallEdits) -> Mask | None:
@@ -53,7 +54,9 @@ def _flat_heads(flat: Sequence[FlatHeads], shape: AttentionShape) -> NDArray[np.
 def _without_sinks(sinks: Sinks, heads: NDArray[np.bool_]) -> Sinks:
     gone: NDArray[np.bool_] = np.any(heads, axis=0)
     if (heads != gone).any():
-        raise EditError("edits must make a head uniform in the whole batch where there are sinks, got some elements")
+        raise EditError(
+            worded("edits must make a head uniform in the whole batch where there are sinks, got some elements")
+        )
     return Sinks(chosen(gone, -np.inf, sinks.logits))
 
 

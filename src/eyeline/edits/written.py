@@ -80,7 +80,7 @@ def parse(words: str, means: MeanOutputs | None = None) -> Edit:
     try:
         return _made(name, kind, fields, means)
     except EditError as error:
-        raise EditError(f"{error}, in {words!r}") from None
+        raise EditError(worded("{error}, in {words!r}", error=error, words=words)) from None
 
 
 def words_of(edit: Edit) -> str:

@@ -12,6 +12,7 @@ from transformers import PreTrainedModel
 from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.implementations import out_of_reach, set_implementation
 from eyeline.huggingface.import_hook import register_on_import
+from eyeline.words import worded
 
 Module = TypeVar("Module", bound=nn.Module)
 
@@ -47,7 +48,11 @@ def attach(model: Module) -> Module:
     for root in set_on_eyeline(model):
         if missed := out_of_reach(root):
             warnings.warn(
-                f"{few(missed)} in {type(root).__name__} computes attention by itself; Eyeline can't reach it there",
+                worded(
+                    "{few} in {type} computes attention by itself; Eyeline can't reach it there",
+                    few=few(missed),
+                    type=type(root).__name__,
+                ),
                 stacklevel=2,
             )
     return model
@@ -85,12 +90,19 @@ def models_in(module: Any) -> list[PreTrainedModel]:
         TypeError: if there is none.
     """
     if not isinstance(module, nn.Module):
-        raise TypeError(f"model must be a model of transformers, got {type(module).__name__}; load one with AutoModel")
+        raise TypeError(
+            worded(
+                "model must be a model of transformers, got {type}; load one with AutoModel", type=type(module).__name__
+            )
+        )
     found = list(_outermost(module))
     if not found:
         raise TypeError(
-            f"model must be or hold a model of transformers, got {type(module).__name__}; for other modules there are "
-            f"eyeline.attention and eyeline.torch.MultiheadAttention"
+            worded(
+                "model must be or hold a model of transformers, got {type}; for other modules there are "
+                "eyeline.attention and eyeline.torch.MultiheadAttention",
+                type=type(module).__name__,
+            )
         )
     return found
 
@@ -111,12 +123,18 @@ def _outermost(module: nn.Module) -> Iterator[PreTrainedModel]:
 def _check(root: PreTrainedModel) -> None:
     if not root._can_set_attn_implementation():
         raise HuggingFaceError(
-            f"model must call transformers' attention interface, got {type(root).__name__}, which computes attention "
-            f"by itself or has none; Eyeline can't reach it (output_attentions=True, with "
-            f"attn_implementation='eager', may)"
+            worded(
+                "model must call transformers' attention interface, got {type}, which computes attention by "
+                "itself or has none; Eyeline can't reach it (output_attentions=True, with "
+                "attn_implementation='eager', may)",
+                type=type(root).__name__,
+            )
         )
     if getattr(root.config, "output_attentions", False):
         raise HuggingFaceError(
-            "config.output_attentions must be False, got True, which transformers has for eager attention alone; ask a "
-            "single call for output_attentions=True, or read what you want to know with eyeline.watch"
+            worded(
+                "config.output_attentions must be False, got True, which transformers has for eager "
+                "attention alone; ask a single call for output_attentions=True, or read what you want to "
+                "know with eyeline.watch"
+            )
         )

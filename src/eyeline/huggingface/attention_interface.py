@@ -16,6 +16,7 @@ from eyeline.huggingface.structured_mask import StructuredMask
 from eyeline.masks import Causal, Dense, Mask
 from eyeline.readouts import Weights
 from eyeline.torch.attending import attention, drawn_seed
+from eyeline.words import worded
 
 #: The largest size in bytes of one call's weights with `output_attentions=True`.
 _LARGEST_WEIGHTS = 1 << 30
@@ -85,8 +86,11 @@ def attend(
         return output.transpose(1, 2).contiguous(), None
     if sinks is not None:
         raise HuggingFaceError(
-            f"attention must have sinks of one number per head, got one per query in {type(module).__name__}; Eyeline "
-            f"can't follow it, so run it with attn_implementation='eager'"
+            worded(
+                "attention must have sinks of one number per head, got one per query in {type}; Eyeline "
+                "can't follow it, so run it with attn_implementation='eager'",
+                type=type(module).__name__,
+            )
         )
     kind = query.device.type
     if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):  # "meta" has none
@@ -133,8 +137,12 @@ def _mask_and_bias(
         given.check_current()
         if given.shape[3] != key.shape[2]:
             raise HuggingFaceError(
-                f"attention must be to the {given.shape[3]} keys that its mask is of, got {key.shape[2]}; this model "
-                f"adds keys of its own, and Eyeline can't follow it"
+                worded(
+                    "attention must be to the {shape} keys that its mask is of, got {got}; this model adds "
+                    "keys of its own, and Eyeline can't follow it",
+                    shape=given.shape[3],
+                    got=key.shape[2],
+                )
             )
         if not given.is_of(query, key):  # one row for all queries
             return _mask_and_bias(given.dense(), query, key, is_causal)
@@ -161,8 +169,13 @@ def _weights(call: AttentionCall) -> Tensor:
     size = B * H * N * call.k.shape[2] * 4
     if size > _LARGEST_WEIGHTS:
         raise HuggingFaceError(
-            f"output_attentions must be left out where the weights of one layer take {size / 1e9:.1f} GB, got True for "
-            f"{N} queries and {call.k.shape[2]} keys; read what you want to know of them with eyeline.watch"
+            worded(
+                "output_attentions must be left out where the weights of one layer take {size:.1f} GB, got "
+                "True for {N} queries and {shape} keys; read what you want to know of them with eyeline.watch",
+                size=size / 1000000000.0,
+                N=N,
+                shape=call.k.shape[2],
+            )
         )
     weights: Any = call.observe([Weights()])[1].weights
     return torch.as_tensor(weights).to(call.q.dtype)

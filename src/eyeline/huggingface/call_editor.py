@@ -23,6 +23,7 @@ from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.forward_passes import in_backward
 from eyeline.huggingface.observers import edit_modules
 from eyeline.huggingface.structured_mask import StructuredMask
+from eyeline.words import worded
 
 #: By module and shapes, the edits of its calls: by layer, with some numbers of the queries.
 _Remembered = dict[Any, dict[tuple[Kind, int], tuple[Tensor, CallEdits | None]]]
@@ -92,7 +93,13 @@ class CallEditor:
         if len(self._each) == 1:
             return lowered(here, place, layers) or None
         if len(self._each) != len(call.q):
-            raise EditError(f"edits must be a list for each of the {len(call.q)} texts, got {len(self._each)} lists")
+            raise EditError(
+                worded(
+                    "edits must be a list for each of the {count} texts, got {got} lists",
+                    count=len(call.q),
+                    got=len(self._each),
+                )
+            )
         return as_batch([lowered(edits, place, layers) for edits in self._each]) or None
 
     def _note(self, edit: Edit, place: CallPlace) -> None:
@@ -104,8 +111,13 @@ class CallEditor:
         before = self._kind_of.setdefault(edit, place.kind)
         if edit.kind is None and before != place.kind:
             raise EditError(
-                f"kind must be given, since this model has {before!r} and {place.kind!r}, whose layers are counted "
-                f"apart, got {edit!r}; add kind={before!r}"
+                worded(
+                    "kind must be given, since this model has {before!r} and {kind!r}, whose layers are counted "
+                    "apart, got {edit!r}; add kind={before!r}",
+                    before=before,
+                    kind=place.kind,
+                    edit=edit,
+                )
             )
         self._done.add((edit, place.layer))
         if all(selected(name, getattr(edit, name), getattr(place, side)).any() for name, side in edit.tokens.items()):
@@ -123,8 +135,11 @@ class CallEditor:
         kept = list(self._remembered(module, call).values())
         if not kept:
             raise HuggingFaceError(
-                "backward() must repeat calls that were made within the block of eyeline.edit, with their masks, got "
-                "one that wasn't; run the model within the block, and run layers again rather than the model"
+                worded(
+                    "backward() must repeat calls that were made within the block of eyeline.edit, with their "
+                    "masks, got one that wasn't; run the model within the block, and run layers again rather "
+                    "than the model"
+                )
             )
         if len(kept) == 1:
             return kept[0][1]
@@ -153,7 +168,9 @@ class CallEditor:
         if not self.edits:
             return
         if not self._places.called:
-            warnings.warn(f"{self._places.name} never ran within the block: no edit took effect", stacklevel=4)
+            warnings.warn(
+                worded("{name} never ran within the block: no edit took effect", name=self._places.name), stacklevel=4
+            )
             return
         for edit in self.edits:
             done = {layer for one, layer in self._done if one is edit}
@@ -162,11 +179,18 @@ class CallEditor:
             missed = [layer for layer in asked if layer not in done]
             if missed or not done:
                 raise EditError(
-                    f"layer must be one that the model ran within the block, got {missed[0] if missed else edit.layer} "
-                    f"in {edit!r}, which was never called; called were {self._called()}"
+                    worded(
+                        "layer must be one that the model ran within the block, got {what} in {edit!r}, which was "
+                        "never called; called were {called}",
+                        what=missed[0] if missed else edit.layer,
+                        edit=edit,
+                        called=self._called(),
+                    )
                 )
             if edit not in self._reached:
-                warnings.warn(f"{edit!r} changed nothing: no pass had all of its tokens", stacklevel=4)
+                warnings.warn(
+                    worded("{edit!r} changed nothing: no pass had all of its tokens", edit=edit), stacklevel=4
+                )
 
     def _called(self) -> str:
         return " and ".join(f"layers 0 to {last} ({kind})" for kind, last in self._places.last.items())

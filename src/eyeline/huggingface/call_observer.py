@@ -24,6 +24,7 @@ from eyeline.huggingface.watched_calls import Watched
 from eyeline.masks import Align
 from eyeline.readouts import Readout
 from eyeline.readouts.observation import Observation
+from eyeline.words import worded
 
 
 class CallObserver:
@@ -72,8 +73,13 @@ class CallObserver:
         if called and absent:
             path, layer = max(called.items(), key=lambda one: one[1])
             raise HuggingFaceError(
-                f"layers must be of this model, got {absent[0]!r}, which was never called; called were numbers up to "
-                f"{layer} and modules such as {path!r}"
+                worded(
+                    "layers must be of this model, got {absent!r}, which was never called; called were numbers "
+                    "up to {layer} and modules such as {path!r}",
+                    absent=absent[0],
+                    layer=layer,
+                    path=path,
+                )
             )
 
     def observe(self, module: nn.Module, call: AttentionCall) -> Tensor:
@@ -138,7 +144,11 @@ class CallObserver:
         count = call.q.shape[1]
         heads = tuple(range(count)) if self._heads is None else self._heads
         if max(heads, default=0) >= max(count, 1):
-            raise HuggingFaceError(f"heads must be from 0 to {count - 1} in {path}, got {max(heads)}")
+            raise HuggingFaceError(
+                worded(
+                    "heads must be from 0 to {count} in {path}, got {max}", count=count - 1, path=path, max=max(heads)
+                )
+            )
         return heads
 
     def _readouts_of(self, kind: Kind, call: AttentionCall) -> list[Readout]:

@@ -17,6 +17,7 @@ from eyeline.huggingface.attention_call import AttentionCall
 from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.forward_passes import ForwardPasses
 from eyeline.huggingface.mask_structure import looks_back
+from eyeline.words import worded
 
 #: Parts of the names of modules that attend to another sequence.
 _CROSS = ("cross", "encdec", "encoder_attn")
@@ -147,12 +148,24 @@ class CallPlaces:
         """
         if self.passes and not self.called:
             raise HuggingFaceError(
-                f"model must call transformers' attention interface, got {self.name}, which ran ({self.passes} × here) "
-                f"and never did; it computes attention by itself or has none, and Eyeline can't reach it"
+                worded(
+                    "model must call transformers' attention interface, got {name}, which ran ({passes} × here) "
+                    "and never did; it computes attention by itself or has none, and Eyeline can't reach it",
+                    name=self.name,
+                    passes=self.passes,
+                )
             )
         missed = [self.paths[id(part)] for part in self._passes.silent]
         if missed:
-            warnings.warn(f"{few(missed)} in {self.name} ran without calling Eyeline: {nothing}", stacklevel=5)
+            warnings.warn(
+                worded(
+                    "{few} in {name} ran without calling Eyeline: {nothing}",
+                    few=few(missed),
+                    name=self.name,
+                    nothing=nothing,
+                ),
+                stacklevel=5,
+            )
         return tuple(missed)
 
     def _kind(self, module: nn.Module, path: str, call: AttentionCall) -> Kind:

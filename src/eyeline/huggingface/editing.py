@@ -10,6 +10,7 @@ from torch import nn
 from eyeline.edits import Edit, EditError, several
 from eyeline.huggingface.call_editor import CallEditor
 from eyeline.huggingface.watching import followed
+from eyeline.words import worded
 
 
 @contextmanager
@@ -63,8 +64,11 @@ def edit_each(model: nn.Module, edits: Sequence[Sequence[Edit]]) -> Iterator[Non
     for one in (edit for text in edits for edit in text):
         if one.has_words:
             raise EditError(
-                f"tokens must be positions where the text isn't known, got {one!r}; give numbers from 0, or use "
-                f"eyeline.record(text, model=…, tokenizer=…, edits=…), which knows it"
+                worded(
+                    "tokens must be positions where the text isn't known, got {one!r}; give numbers from 0, or "
+                    "use eyeline.record(text, model=…, tokenizer=…, edits=…), which knows it",
+                    one=one,
+                )
             )
     editor = CallEditor(model, edits)
     with followed(model, editor):

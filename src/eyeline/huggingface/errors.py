@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
+from eyeline.words import worded
+
 _MAJOR = "5"
 
 
@@ -24,13 +26,20 @@ def check_installed() -> None:
             found = _found(version, package)
         except PackageNotFoundError:
             raise ImportError(
-                f"eyeline needs {package} to look into Hugging Face models, and it isn't installed; "
-                f"pip install 'eyeline[hf]'"
+                worded(
+                    "eyeline needs {package} to look into Hugging Face models, and it isn't installed; pip "
+                    "install 'eyeline[hf]'",
+                    package=package,
+                )
             ) from None
         if package == "transformers" and found.split(".")[0] != _MAJOR:
             raise ImportError(
-                f"transformers must be version {_MAJOR}, got {found}; pip install 'transformers>={_MAJOR},"
-                f"<{int(_MAJOR) + 1}'"
+                worded(
+                    "transformers must be version {oldest}, got {found}; pip install 'transformers>={oldest},<{next}'",
+                    oldest=_MAJOR,
+                    found=found,
+                    next=int(_MAJOR) + 1,
+                )
             )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.huggingface.watched_call import WatchedCall
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     import pandas
@@ -24,13 +25,13 @@ def frame(calls: Sequence[WatchedCall], of: Table | None) -> pandas.DataFrame:
     try:
         import pandas
     except ImportError:
-        raise ImportError("frame needs pandas, which isn't installed; pip install 'eyeline[hf]'") from None
+        raise ImportError(worded("frame needs pandas, which isn't installed; pip install 'eyeline[hf]'")) from None
     if of is None:
         of = next(
             (table for table in ("queries", "keys", "weights") if any(_has(call, table) for call in calls)), "queries"
         )
     if of not in _TABLES:
-        raise ValueError(f"of must be one of {', '.join(map(repr, _TABLES))}, got {of!r}")
+        raise ValueError(worded("of must be one of {tables}, got {of!r}", tables=", ".join(map(repr, _TABLES)), of=of))
     make = {"queries": _queries, "keys": _keys, "heads": _heads, "weights": _weights}[of]
     tables = [pandas.DataFrame(_named(call) | columns) for call in calls for columns in make(call)]
     return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame(columns=list(_FIRST_COLUMNS))

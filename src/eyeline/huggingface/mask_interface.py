@@ -19,6 +19,7 @@ from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.mask_structure import Function, Positions, UnreadableError, hides_future, name, structure
 from eyeline.huggingface.structured_mask import StructuredMask
 from eyeline.masks import Dense, Intervals, Mask, Padding
+from eyeline.words import worded
 
 #: The number of booleans evaluated at a time, of a mask function whose structure isn't known.
 _BLOCK_SIZE = 1 << 24
@@ -54,8 +55,10 @@ def mask(
         return attention_mask
     if isinstance(attention_mask, Tensor) and attention_mask.ndim != 2:
         raise HuggingFaceError(
-            f"attention_mask must be (texts, tokens), or (texts, 1 or heads, queries, keys), got "
-            f"{' × '.join(map(str, attention_mask.shape))}"
+            worded(
+                "attention_mask must be (texts, tokens), or (texts, 1 or heads, queries, keys), got {shape}",
+                shape=" × ".join(map(str, attention_mask.shape)),
+            )
         )
     mask_function = mask_function or causal_mask_function
     shape = (batch_size, 1, q_length, kv_length)

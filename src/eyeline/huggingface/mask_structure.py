@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks import And, Causal, Documents, Mask, Or, Window
+from eyeline.words import worded
 
 Function = Callable[[Any, Any, Any, Any], Any]
 
@@ -116,7 +117,7 @@ def _joined_by_or(functions: tuple[Function, ...], positions: Positions) -> Mask
     if len(known) < len(masks):
         return None
     if blocks and not any(hides_future(mask) for mask in known):
-        raise UnreadableError("blocks without the past")
+        raise UnreadableError(worded("blocks without the past"))
     return reduce(lambda a, b: a | b, known + [_blocks(function, positions) for function in blocks])
 
 
@@ -126,7 +127,7 @@ def _without_restarts(function: Function) -> Function:
     inner: Function = closed_over(function)["mask_function"]
     parts = closed_over(inner)["mask_functions"] if name(inner) == "and_masks" else [inner]
     if any(name(part) not in _RELATIVE for part in parts):
-        raise UnreadableError("positions that restart")
+        raise UnreadableError(worded("positions that restart"))
     return inner
 
 
@@ -163,7 +164,7 @@ def _positions(array: Any, positions: Positions) -> NDArray[Any]:
     numbers = np.asarray(array.cpu())
     keys = numbers[:, positions.first_key : positions.first_key + positions.keys]
     if keys.shape[1] != positions.keys:
-        raise UnreadableError(f"{keys.shape[1]} numbers for {positions.keys} keys")
+        raise UnreadableError(worded("{shape} numbers for {keys} keys", shape=keys.shape[1], keys=positions.keys))
     return keys[:1] if (keys == keys[:1]).all() else keys
 
 
@@ -173,7 +174,7 @@ def _runs(labels: NDArray[Any], positions: Positions) -> Mask:
     for row in labels:
         starts = np.flatnonzero(np.diff(row, prepend=row[:1] - 1))
         if len(np.unique(row)) != len(starts):
-            raise UnreadableError("a label that comes back after another")
+            raise UnreadableError(worded("a label that comes back after another"))
         lengths.append(np.diff([*starts, len(row)]).tolist())
     return Documents(lengths, align=positions.align)
 

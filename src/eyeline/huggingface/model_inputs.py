@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from eyeline.huggingface.attaching import models_in
 from eyeline.huggingface.errors import HuggingFaceError
+from eyeline.words import worded
 
 #: The largest number of tokens in an answer, where the model's own settings have none.
 _ANSWER_TOKENS = 64
@@ -50,7 +51,11 @@ def tokenized(text: str, tokenizer: Any) -> TokenizedInput:
     """
     if not callable(tokenizer):
         raise HuggingFaceError(
-            f"tokenizer must be called with a text, got {tokenizer!r:.80}; AutoTokenizer.from_pretrained(...) loads one"
+            worded(
+                "tokenizer must be called with a text, got {tokenizer!r:.80}; "
+                "AutoTokenizer.from_pretrained(...) loads one",
+                tokenizer=tokenizer,
+            )
         )
     fast = bool(getattr(tokenizer, "is_fast", False))
     try:
@@ -60,8 +65,11 @@ def tokenized(text: str, tokenizer: Any) -> TokenizedInput:
         made = tokenizer(text)
     if not isinstance(made, Mapping) or "input_ids" not in made:
         raise HuggingFaceError(
-            f"tokenizer must give a mapping with input_ids, got {type(made).__name__}; AutoTokenizer.from_pretrained("
-            f"...) loads one that does"
+            worded(
+                "tokenizer must give a mapping with input_ids, got {type}; "
+                "AutoTokenizer.from_pretrained(...) loads one that does",
+                type=type(made).__name__,
+            )
         )
     lists = {name: _one_text(values) for name, values in made.items()}
     ids = [int(id) for id in lists["input_ids"]]
@@ -88,7 +96,9 @@ def _one_text(values: Any) -> list[Any]:
     found = values.tolist() if hasattr(values, "tolist") else list(values)
     if found and isinstance(found[0], (list, np.ndarray, Tensor)):
         if len(found) != 1:
-            raise HuggingFaceError(f"text must be one at a time, got {len(found)} of them from the tokenizer")
+            raise HuggingFaceError(
+                worded("text must be one at a time, got {count} of them from the tokenizer", count=len(found))
+            )
         return list(found[0])
     return found
 
@@ -102,7 +112,9 @@ def the_model(module: nn.Module) -> Any:
     found = models_in(module)
     if len(found) > 1:
         names = ", ".join(type(one).__name__ for one in found)
-        raise TypeError(f"model must be or hold one model of transformers, got {names}; record each by itself")
+        raise TypeError(
+            worded("model must be or hold one model of transformers, got {names}; record each by itself", names=names)
+        )
     return found[0]
 
 
@@ -134,8 +146,12 @@ def _check_ids(model: Any, ids: Any) -> None:
         largest, count = int(ids.max()), vectors.num_embeddings
         if largest >= count:
             raise HuggingFaceError(
-                f"tokens must be below {count}, the size of the model's vocabulary, got {largest}; the tokenizer "
-                "must be the model's own"
+                worded(
+                    "tokens must be below {count}, the size of the model's vocabulary, got {largest}; the "
+                    "tokenizer must be the model's own",
+                    count=count,
+                    largest=largest,
+                )
             )
 
 
@@ -159,6 +175,8 @@ def target_ids(model: Any, ids: Sequence[int]) -> list[int]:
     start = getattr(model.config, "decoder_start_token_id", None)
     if start is None:
         raise HuggingFaceError(
-            "model.config.decoder_start_token_id must be set, got None; give decoder_input_ids in a dict of inputs"
+            worded(
+                "model.config.decoder_start_token_id must be set, got None; give decoder_input_ids in a dict of inputs"
+            )
         )
     return [int(start), *ids[:-1]]

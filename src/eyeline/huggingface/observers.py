@@ -13,6 +13,7 @@ from eyeline.edits import CallEdits, Edit, joined
 from eyeline.edits.call_edits import check_replaced_once
 from eyeline.huggingface.attention_call import AttentionCall
 from eyeline.huggingface.errors import HuggingFaceError
+from eyeline.words import worded
 
 
 class Observer(Protocol):
@@ -78,7 +79,7 @@ def check_unobserved(modules: Iterable[int]) -> None:
         HuggingFaceError: if one of these modules, by id, is observed already.
     """
     if any(_FOLLOWERS.get(module, _NOBODY).observer is not None for module in modules):
-        raise HuggingFaceError("model must be watched once at a time, got one that is being watched already")
+        raise HuggingFaceError(worded("model must be watched once at a time, got one that is being watched already"))
 
 
 def observe_modules(modules: Iterable[int], observer: Observer, undo: ExitStack) -> None:

@@ -21,6 +21,7 @@ from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.watched_call import WatchedCall
 from eyeline.huggingface.watching import followed
 from eyeline.readouts import Readout
+from eyeline.words import worded
 
 Take = Callable[[WatchedCall], None]
 
@@ -130,7 +131,9 @@ def layers_of(
             if not there:
                 break
             if len(there) < len(calls):
-                raise HuggingFaceError("model must call attention equally often for every text, got one that doesn't")
+                raise HuggingFaceError(
+                    worded("model must call attention equally often for every text, got one that doesn't")
+                )
             yield there
 
 

@@ -23,6 +23,7 @@ from eyeline.huggingface.projections import Projected, ProjectionHooks
 from eyeline.huggingface.watched_call import Kind
 from eyeline.huggingface.watching import followed
 from eyeline.masks import Mask
+from eyeline.words import worded
 
 Array = NDArray[np.float32]
 
@@ -95,7 +96,9 @@ class Recording:
         before = [first for first, _ in states[:1] if first is not None]
         after = [last for _, last in states if last is not None]
         if not before or len(after) < len(states):
-            raise ValueError(f"kind must be of layers whose hidden states were recorded, got {kind!r}")
+            raise ValueError(
+                worded("kind must be of layers whose hidden states were recorded, got {kind!r}", kind=kind)
+            )
         return (*before, *after)
 
 
@@ -117,7 +120,11 @@ class CallRecorder(CallObserver):
         if not self._changed_scores:
             _check_scores(call, kept.module)
         if len(call.q) != 1:
-            raise HuggingFaceError(f"text must be one at a time, got {len(call.q)} of them in {kept.module}")
+            raise HuggingFaceError(
+                worded(
+                    "text must be one at a time, got {count} of them in {module}", count=len(call.q), module=kept.module
+                )
+            )
         q, k, v = (_array(x) for x in (call.q, call.k, call.v))
         scale = 1 / math.sqrt(q.shape[2]) if call.scale is None else float(call.scale)
         lse = np.asarray(kept.seen.lse[0], np.float32)
@@ -181,9 +188,13 @@ def record_pass(
             `changed_scores`, if its scores are more than q·k, scaled and masked (the message names the module).
     """
     if model.training:
-        raise HuggingFaceError("model must be in evaluation mode, where nothing is dropped; call model.eval() first")
+        raise HuggingFaceError(
+            worded("model must be in evaluation mode, where nothing is dropped; call model.eval() first")
+        )
     if any(weights.is_meta for weights in model.parameters()):
-        raise HuggingFaceError("model must hold its weights, got one on the meta device; load it with from_pretrained")
+        raise HuggingFaceError(
+            worded("model must hold its weights, got one on the meta device; load it with from_pretrained")
+        )
     recorder = CallRecorder(model, before, changed_scores)
     with followed(model, recorder), torch.no_grad(), ExitStack() as undo:
         if hidden_states:
@@ -228,7 +239,12 @@ def _check_scores(call: AttentionCall, path: str) -> None:
     for change, there in changes.items():
         if there:
             raise HuggingFaceError(
-                f"scores must be q·k alone to be recorded, got {change} in {path}; read its weights with eyeline.watch"
+                worded(
+                    "scores must be q·k alone to be recorded, got {change} in {path}; read its weights with "
+                    "eyeline.watch",
+                    change=change,
+                    path=path,
+                )
             )
 
 

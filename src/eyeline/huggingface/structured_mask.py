@@ -13,6 +13,7 @@ from torch.utils._pytree import tree_map
 from eyeline.huggingface.errors import HuggingFaceError
 from eyeline.huggingface.mask_structure import Positions
 from eyeline.masks import AttentionShape, Causal, Frozen, Mask
+from eyeline.words import worded
 
 
 class StructuredMask:
@@ -66,8 +67,10 @@ class StructuredMask:
         self.check_current()
         if self._dense is None:
             raise HuggingFaceError(
-                "attention masks must be passed on as they are under torch.compile, got a model that looks into its "
-                "own; run it uncompiled"
+                worded(
+                    "attention masks must be passed on as they are under torch.compile, got a model that looks "
+                    "into its own; run it uncompiled"
+                )
             )
         return self._dense()
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from eyeline.masks import Mask
 from eyeline.readouts.observation import Observation
 from eyeline.readouts.readout import PartialResult, Readout
+from eyeline.words import worded
 
 Kind = Literal["encoder self", "decoder self", "cross"]
 
@@ -99,7 +100,11 @@ class WatchedCall:
         """
         if column not in self.averaged():
             raise ValueError(
-                f"column must be a number per query that was read ({', '.join(self.averaged())}), got {column!r}"
+                worded(
+                    "column must be a number per query that was read ({averaged}), got {column!r}",
+                    averaged=", ".join(self.averaged()),
+                    column=column,
+                )
             )
         values = self.columns("queries")[column].astype(np.float64)
         real = np.ones(values.shape[::2], bool) if self.real is None else self.real

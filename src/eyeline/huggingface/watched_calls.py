@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from eyeline.huggingface.frames import Table, frame
 from eyeline.huggingface.watched_call import Kind, WatchedCall
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     import pandas
@@ -73,7 +74,13 @@ class Watched(Sequence[WatchedCall]):
         if not found:
             given = {"module": module, **asked}
             wanted = ", ".join(f"{name}={value!r}" for name, value in given.items() if value is not None)
-            raise ValueError(f"there must be such a call, got {wanted or 'none at all'}; {self._there_are()}")
+            raise ValueError(
+                worded(
+                    "there must be such a call, got {value}; {there_are}",
+                    value=wanted or "none at all",
+                    there_are=self._there_are(),
+                )
+            )
         return Watched(found, self.missed)
 
     def _there_are(self) -> str:

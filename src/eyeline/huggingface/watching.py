@@ -17,6 +17,7 @@ from eyeline.huggingface.implementations import implementations, restore
 from eyeline.huggingface.import_hook import NAME
 from eyeline.huggingface.watched_calls import Watched
 from eyeline.readouts import Readout, several
+from eyeline.words import worded
 
 Layers = int | str | Sequence[int | str] | None
 
@@ -111,7 +112,9 @@ def _checked_layers(layers: Layers) -> tuple[int | str, ...] | None:
         if not isinstance(layer, str) and (
             isinstance(layer, bool) or not isinstance(layer, (int, np.integer)) or layer < 0
         ):
-            raise HuggingFaceError(f"layers must be numbers from 0, or paths of modules, got {layer!r}")
+            raise HuggingFaceError(
+                worded("layers must be numbers from 0, or paths of modules, got {layer!r}", layer=layer)
+            )
     return tuple(layer if isinstance(layer, str) else int(layer) for layer in given)
 
 
@@ -121,7 +124,7 @@ def _checked_heads(heads: int | Sequence[int] | None) -> tuple[int, ...] | None:
     given = (heads,) if isinstance(heads, (int, np.integer)) else tuple(heads)
     for head in given:
         if isinstance(head, bool) or not isinstance(head, (int, np.integer)) or head < 0:
-            raise HuggingFaceError(f"heads must be whole numbers from 0, got {head!r}")
+            raise HuggingFaceError(worded("heads must be whole numbers from 0, got {head!r}", head=head))
     if not given or len(set(given)) < len(given):
-        raise HuggingFaceError(f"heads must be one or several, each once, got {heads!r}")
+        raise HuggingFaceError(worded("heads must be one or several, each once, got {heads!r}", heads=heads))
     return tuple(map(int, given))

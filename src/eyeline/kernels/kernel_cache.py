@@ -28,6 +28,7 @@ from eyeline.caches import cache_folder, write_whole
 from eyeline.forks import ForkSafeLock
 from eyeline.kernels.compiled.programs import ENTRY, Program
 from eyeline.kernels.machine import DType, Target, target
+from eyeline.words import worded
 
 Kernel = Callable[[int, int, int], int]
 #: The source that a kernel's code depends on: everything compiled, the tiles' sizes, and dropout's constants.
@@ -100,8 +101,12 @@ def _write(file: Path, code: bytes) -> None:
         write_whole(file, _MAGIC + hashlib.sha256(code).hexdigest().encode() + b"\n" + code)
     except OSError as error:
         warnings.warn(
-            f"compiled kernels can't be kept in {file.parent} ({error.strerror or error}), so every process compiles "
-            f"them again; set EYELINE_CACHE to a folder that can be written",
+            worded(
+                "compiled kernels can't be kept in {parent} ({value}), so every process compiles them again; "
+                "set EYELINE_CACHE to a folder that can be written",
+                parent=file.parent,
+                value=error.strerror or error,
+            ),
             RuntimeWarning,
             stacklevel=2,
         )

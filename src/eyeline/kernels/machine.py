@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from eyeline.words import worded
+
 DType = Literal["float32", "float64"]
 
 
@@ -79,7 +81,11 @@ def target() -> Target:
     setting = os.environ.get("EYELINE_VECTOR_BITS", str(widest))
     if setting not in ("128", "256", "512") or int(setting) > widest:
         raise SettingError(
-            f"EYELINE_VECTOR_BITS must be 128, 256 or 512, and at most {widest} on this processor, got {setting!r}"
+            worded(
+                "EYELINE_VECTOR_BITS must be 128, 256 or 512, and at most {widest} on this processor, got {setting!r}",
+                widest=widest,
+                setting=setting,
+            )
         )
     bits = int(setting)
     return Target(llvm.get_host_cpu_name(), flags.flatten(), llvm.get_process_triple(), bits, *TILES[bits])

@@ -22,6 +22,7 @@ from eyeline.kernels.machine import target
 from eyeline.kernels.row_arrays import NO_ROWS, Array, PlacedRows, check, check_apart, given_rows, levels, written_rows
 from eyeline.kernels.run_tasks import run_tasks
 from eyeline.kernels.workspaces import product_workspace
+from eyeline.words import worded
 
 #: The activation functions, by name.
 ACTIVATIONS = {
@@ -97,7 +98,13 @@ class PackedMatrix:
         array([[12.]], dtype=float32)
         """
         if gate.shape != up.shape:
-            raise ValueError(f"up must have gate's shape {gate.shape}, got {up.shape}; give two matrices of one layer")
+            raise ValueError(
+                worded(
+                    "up must have gate's shape {shape}, got {got}; give two matrices of one layer",
+                    shape=gate.shape,
+                    got=up.shape,
+                )
+            )
         made = cls.__new__(cls)
         columns, total = _checked([gate, up], [gate_bias, up_bias])
         made._pack(columns, total, len(gate), gated=True)
@@ -155,7 +162,13 @@ class PackedMatrix:
         """
         if not isinstance(x, np.ndarray) or x.ndim != 4 or x.shape[1] * x.shape[3] != self.inputs:
             got = x.shape if isinstance(x, np.ndarray) else type(x).__name__
-            raise ValueError(f"x must have shape (B, H, N, D), H·D = {self.inputs}, got {got}; give attention's output")
+            raise ValueError(
+                worded(
+                    "x must have shape (B, H, N, D), H·D = {inputs}, got {got}; give attention's output",
+                    inputs=self.inputs,
+                    got=got,
+                )
+            )
         B, _, N, D = x.shape
         check("x", x, x.shape)
         if (D > 1 and x.strides[3] != 4) or not x.flags.aligned:
@@ -176,7 +189,13 @@ class PackedMatrix:
         function = ACTIVATIONS.get(activation)
         if function is None:
             names = ", ".join(str(name) for name in ACTIVATIONS)
-            raise ValueError(f"activation must be one of {names}, got {activation!r}; apply another one yourself")
+            raise ValueError(
+                worded(
+                    "activation must be one of {names}, got {activation!r}; apply another one yourself",
+                    names=names,
+                    activation=activation,
+                )
+            )
         added = NO_ROWS if residual is None else given_rows("residual", residual, shape)
         if out is None:
             y = np.empty(shape, np.float32)
@@ -238,22 +257,42 @@ def _checked(
 ) -> tuple[list[NDArray[Any]], list[Array]]:
     """The matrices, checked, in one type; and their biases."""
     if len(parts) == 0:
-        raise ValueError("parts must be one matrix or more, got none; give a list")
+        raise ValueError(worded("parts must be one matrix or more, got none; give a list"))
     biases = [None] * len(parts) if biases is None else biases
     if len(biases) != len(parts):
-        raise ValueError(f"biases must be as many as the matrices, {len(parts)}, got {len(biases)}; give None for none")
+        raise ValueError(
+            worded(
+                "biases must be as many as the matrices, {count}, got {got}; give None for none",
+                count=len(parts),
+                got=len(biases),
+            )
+        )
     for part in parts:
         if not isinstance(part, np.ndarray) or part.dtype not in _STORED:
             got = f"{part.dtype}" if isinstance(part, np.ndarray) else type(part).__name__
             raise TypeError(
-                f"parts must be NumPy arrays of float32, float16 or uint16 (bfloat16's bits), got {got}; convert them"
+                worded(
+                    "parts must be NumPy arrays of float32, float16 or uint16 (bfloat16's bits), got {got}; "
+                    "convert them",
+                    got=got,
+                )
             )
         if part.ndim != 2 or part.shape[1] != parts[0].shape[-1]:
             raise ValueError(
-                f"parts must be matrices (outputs, {parts[0].shape[-1]}), got shape {part.shape}; give one layer's"
+                worded(
+                    "parts must be matrices (outputs, {shape}), got shape {got}; give one layer's",
+                    shape=parts[0].shape[-1],
+                    got=part.shape,
+                )
             )
         if part.dtype != parts[0].dtype:
-            raise TypeError(f"parts must have one type, got {parts[0].dtype} and {part.dtype}; convert them")
+            raise TypeError(
+                worded(
+                    "parts must have one type, got {dtype} and {got}; convert them",
+                    dtype=parts[0].dtype,
+                    got=part.dtype,
+                )
+            )
     kept: list[Array] = []
     for part, bias in zip(parts, biases, strict=True):
         if bias is None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.kernels.forms import address_of
+from eyeline.words import worded
 
 Array = NDArray[np.float32]
 _FLOAT32 = np.dtype(np.float32)
@@ -63,8 +64,13 @@ def written_rows(name: str, array: Any, shape: tuple[int, ...]) -> PlacedRows:
     check_writable(name, array)
     if not _in_place(array):
         raise ValueError(
-            f"{name} must have the numbers of a row side by side, and at most two axes of rows that can't be merged, "
-            f"got strides {array.strides} for shape {array.shape}; give an array in C order"
+            worded(
+                "{name} must have the numbers of a row side by side, and at most two axes of rows that can't "
+                "be merged, got strides {strides} for shape {shape}; give an array in C order",
+                name=name,
+                strides=array.strides,
+                shape=array.shape,
+            )
         )
     return _rows(array)
 
@@ -74,16 +80,29 @@ def check(name: str, array: Any, shape: tuple[int, ...]) -> None:
     if not isinstance(array, np.ndarray) or array.dtype != _FLOAT32:
         got = f"{array.dtype}" if isinstance(array, np.ndarray) else type(array).__name__
         raise TypeError(
-            f"{name} must be a NumPy array of float32, got {got}; convert it with np.asarray(…, np.float32)"
+            worded(
+                "{name} must be a NumPy array of float32, got {got}; convert it with np.asarray(…, np.float32)",
+                name=name,
+                got=got,
+            )
         )
     if array.shape != shape:
-        raise ValueError(f"{name} must have shape {shape}, got {array.shape}; give one row per row of x")
+        raise ValueError(
+            worded(
+                "{name} must have shape {shape}, got {got}; give one row per row of x",
+                name=name,
+                shape=shape,
+                got=array.shape,
+            )
+        )
 
 
 def check_writable(name: str, array: Array) -> None:
     """Check that an array may be written."""
     if not array.flags.writeable:
-        raise ValueError(f"{name} must be an array that can be written, got a read-only one; give a copy")
+        raise ValueError(
+            worded("{name} must be an array that can be written, got a read-only one; give a copy", name=name)
+        )
 
 
 def check_apart(name: str, written: Array, other_name: str, other: Array, *, same: bool = False) -> None:
@@ -93,7 +112,13 @@ def check_apart(name: str, written: Array, other_name: str, other: Array, *, sam
     if same and written.ctypes.data == other.ctypes.data and written.strides == other.strides:
         return
     if np.shares_memory(written, other):
-        raise ValueError(f"{name} must not overlap {other_name}, which is still read; give memory of its own")
+        raise ValueError(
+            worded(
+                "{name} must not overlap {other_name}, which is still read; give memory of its own",
+                name=name,
+                other_name=other_name,
+            )
+        )
 
 
 def _in_place(array: Array) -> bool:

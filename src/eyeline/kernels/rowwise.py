@@ -23,6 +23,7 @@ from eyeline.kernels.row_arrays import (
 )
 from eyeline.kernels.run_tasks import run_tasks
 from eyeline.kernels.workspaces import rowwise_workspace
+from eyeline.words import worded
 
 #: The number of numbers per task, and for which waking threads pays.
 NUMBERS_PER_TASK, WORTH_THREADS = 1 << 13, 1 << 18
@@ -107,7 +108,7 @@ def rotate(x: Array, cos: Array, sin: Array, *, out: Array | None = None) -> Arr
     """
     if not isinstance(x, np.ndarray) or x.ndim != 4 or x.shape[3] % 2:
         got = x.shape if isinstance(x, np.ndarray) else type(x).__name__
-        raise ValueError(f"x must have shape (B, H, N, D), D even, got {got}; give queries or keys")
+        raise ValueError(worded("x must have shape (B, H, N, D), D even, got {got}; give queries or keys", got=got))
     B, H, N, D = x.shape
     check("x", x, x.shape)
     cos, sin = _vector("cos", cos, (N, D // 2)), _vector("sin", sin, (N, D // 2))
@@ -118,7 +119,10 @@ def rotate(x: Array, cos: Array, sin: Array, *, out: Array | None = None) -> Arr
         check_writable("out", out)
         if not _heads_in_place(out):
             raise ValueError(
-                f"out must have each head's numbers side by side, got strides {out.strides}; give an array in C order"
+                worded(
+                    "out must have each head's numbers side by side, got strides {strides}; give an array in C order",
+                    strides=out.strides,
+                )
             )
         check_apart("out", out, "x", x, same=True)
     if not _heads_in_place(x):

@@ -15,6 +15,7 @@ from eyeline.kernels.kernel_cache import Kernel
 from eyeline.kernels.layouts import whole_lines
 from eyeline.kernels.machine import SettingError
 from eyeline.kernels.region import Region
+from eyeline.words import worded
 
 _chosen: int | None = None
 
@@ -64,7 +65,9 @@ def _checked(name: str, value: object) -> int:
     except (TypeError, ValueError):
         count = 0
     if count < 1 or isinstance(value, float):
-        raise ValueError(f"{name} must be a whole number of threads, 1 or more, got {value!r}")
+        raise ValueError(
+            worded("{name} must be a whole number of threads, 1 or more, got {value!r}", name=name, value=value)
+        )
     return int(count)
 
 
@@ -139,7 +142,7 @@ def workspace(size: int) -> tuple[int, int, object]:
 def _team_setting() -> str:
     setting = os.environ.get("EYELINE_TEAM") or "auto"
     if setting not in ("auto", "openmp", "pool"):
-        raise SettingError(f"EYELINE_TEAM must be auto, openmp or pool, got {setting!r}")
+        raise SettingError(worded("EYELINE_TEAM must be auto, openmp or pool, got {setting!r}", setting=setting))
     return setting
 
 
@@ -149,8 +152,11 @@ def _team() -> openmp.Team | None:
     team = None if setting == "pool" else openmp.team()
     if team is None and setting == "openmp":
         raise SettingError(
-            f"EYELINE_TEAM must be auto or pool where there is no OpenMP team, got 'openmp': {openmp.why_none()}; "
-            f"import torch first, or set EYELINE_TEAM=auto"
+            worded(
+                "EYELINE_TEAM must be auto or pool where there is no OpenMP team, got 'openmp': {why_none}; "
+                "import torch first, or set EYELINE_TEAM=auto",
+                why_none=openmp.why_none(),
+            )
         )
     return team
 

@@ -18,6 +18,7 @@ import numpy as np
 from eyeline.kernels import kernel_cache
 from eyeline.kernels.machine import DType
 from eyeline.masks.function_key import function_key
+from eyeline.words import worded
 
 _LOG2_E = math.log2(math.e)
 #: The signatures of functions, for error messages.
@@ -159,8 +160,13 @@ def _jitted(function: Callable[..., Any], wants: str, name: str = "function") ->
         return function
     if not isinstance(function, types.FunctionType):
         raise ValueError(
-            f"{name} must be a function that Numba can compile, {wants}, got {function!r}, which is none by itself; "
-            f"write a `def` or a `lambda` in its place"
+            worded(
+                "{name} must be a function that Numba can compile, {wants}, got {function!r}, which is none "
+                "by itself; write a `def` or a `lambda` in its place",
+                name=name,
+                wants=wants,
+                function=function,
+            )
         )
     return njit(error_model="numpy", inline="never")(function)
 
@@ -178,6 +184,11 @@ def _compiled(
         # The first lines of Numba's message only name the stage that failed.
         reasons = [line for line in str(error).splitlines() if line.strip() and not line.startswith("Failed in")]
         raise ValueError(
-            f"{name} must be one that Numba can compile, {wants}, on plain numbers, got "
-            f"{getattr(function, '__name__', function)!r}: {reasons[0] if reasons else error}"
+            worded(
+                "{name} must be one that Numba can compile, {wants}, on plain numbers, got {function!r}: {what}",
+                name=name,
+                wants=wants,
+                function=getattr(function, "__name__", function),
+                what=reasons[0] if reasons else error,
+            )
         ) from error

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks.shape import AttentionShape
+from eyeline.words import worded
 
 #: "start": the first query stands at the first key; "end": the last at the last; a number: the first at that key.
 Align = Literal["start", "end"] | int
@@ -20,9 +21,14 @@ def first_standing(shape: AttentionShape, align: Align | None, asked: object) ->
     N, M = shape.queries, shape.keys
     if N != M and align is None:
         raise ValueError(
-            f"align must be given where queries and keys differ in number, got {asked} for {N} queries and {M} keys; "
-            f'say align="end" if the last query stands at the last key (decoding with a cache), or align="start" if '
-            f"the first query stands at the first key"
+            worded(
+                "align must be given where queries and keys differ in number, got {asked} for {N} queries "
+                'and {M} keys; say align="end" if the last query stands at the last key (decoding with a '
+                'cache), or align="start" if the first query stands at the first key',
+                asked=asked,
+                N=N,
+                M=M,
+            )
         )
     return M - N if align == "end" else 0 if align is None or align == "start" else align
 
@@ -42,8 +48,8 @@ def check_align(align: Any) -> Align | None:
         return int(align)
     number = isinstance(align, int) and not isinstance(align, bool)
     if number and not -_FARTHEST <= align <= _FARTHEST:
-        raise ValueError(f"align must be a key's number from -2^62 to 2^62, got {align}")
+        raise ValueError(worded("align must be a key's number from -2^62 to 2^62, got {align}", align=align))
     if not number and align not in (None, "start", "end"):
-        raise ValueError(f'align must be "start", "end", a key\'s number or None, got {align!r}')
+        raise ValueError(worded('align must be "start", "end", a key\'s number or None, got {align!r}', align=align))
     checked: Align | None = align
     return checked

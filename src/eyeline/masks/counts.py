@@ -7,15 +7,19 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from eyeline.words import worded
+
 
 def whole(name: str, value: ArrayLike, each: str = "batch element") -> tuple[int, ...]:
     """`value` as a tuple of whole numbers, 0 or more; `each` says in errors what they count."""
     array = np.asarray(value)
     if array.ndim == 0 or not (np.issubdtype(array.dtype, np.integer) or array.size == 0):
         what = f"{array.dtype} array of shape {array.shape}"
-        raise ValueError(f"{name} must be whole numbers, one per {each}, got {what}")
+        raise ValueError(
+            worded("{name} must be whole numbers, one per {each}, got {what}", name=name, each=each, what=what)
+        )
     if (array < 0).any():
-        raise ValueError(f"{name} must be 0 or more, got {int(array.min())}")
+        raise ValueError(worded("{name} must be 0 or more, got {min}", name=name, min=int(array.min())))
     return tuple(int(n) for n in array.ravel())
 
 

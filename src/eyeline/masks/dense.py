@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from eyeline.masks.lowered import LoweredMask, from_booleans
 from eyeline.masks.mask import Mask
 from eyeline.masks.shape import AttentionShape
+from eyeline.words import worded
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
@@ -35,12 +36,19 @@ class Dense(Mask):
         array = allowed if hasattr(allowed, "detach") else np.asarray(allowed)
         if str(array.dtype) not in ("bool", "torch.bool"):
             raise ValueError(
-                f"allowed must be an array of booleans, True where a query may look at a key, got {array.dtype}; "
-                f"if 0 means allowed (an additive mask of 0 and -inf) pass allowed == 0, if 1 does pass allowed != 0"
+                worded(
+                    "allowed must be an array of booleans, True where a query may look at a key, got {dtype}; if "
+                    "0 means allowed (an additive mask of 0 and -inf) pass allowed == 0, if 1 does pass allowed "
+                    "!= 0",
+                    dtype=array.dtype,
+                )
             )
         if array.ndim < 2:
             raise ValueError(
-                f"allowed must have axes for queries and keys, (..., N, M), got shape {tuple(array.shape)}"
+                worded(
+                    "allowed must have axes for queries and keys, (..., N, M), got shape {shape}",
+                    shape=tuple(array.shape),
+                )
             )
         object.__setattr__(self, "allowed", array)
 

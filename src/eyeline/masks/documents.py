@@ -14,6 +14,7 @@ from eyeline.masks.counts import short, whole
 from eyeline.masks.lowered import LoweredMask, one_interval
 from eyeline.masks.mask import Mask
 from eyeline.masks.shape import AttentionShape
+from eyeline.words import worded
 
 Counts = tuple[tuple[int, ...], ...]
 
@@ -59,12 +60,19 @@ class Documents(Mask):
         if theirs is not None:
             if align is not None:
                 raise ValueError(
-                    f"align must be left out where keys= says where each document's keys are, got {align!r}"
+                    worded(
+                        "align must be left out where keys= says where each document's keys are, got {align!r}",
+                        align=align,
+                    )
                 )
             if [len(some) for some in counts] != [len(some) for some in theirs]:
                 raise ValueError(
-                    f"keys must have as many documents as lengths, {_shown(counts)}, got {_shown(theirs)}; a document "
-                    f"without keys has length 0"
+                    worded(
+                        "keys must have as many documents as lengths, {shown}, got {got}; a document without keys "
+                        "has length 0",
+                        shown=_shown(counts),
+                        got=_shown(theirs),
+                    )
                 )
         object.__setattr__(self, "lengths", counts)
         object.__setattr__(self, "keys", theirs)
@@ -78,7 +86,12 @@ class Documents(Mask):
     def _check(self, shape: AttentionShape) -> None:
         if len(self.lengths) not in (1, shape.batch):
             raise ValueError(
-                f"lengths must be one list, or one per batch element ({shape.batch}), got {len(self.lengths)}: {self!r}"
+                worded(
+                    "lengths must be one list, or one per batch element ({batch}), got {count}: {value!r}",
+                    batch=shape.batch,
+                    count=len(self.lengths),
+                    value=self,
+                )
             )
         sides = [("lengths", self.lengths, shape.keys if self.keys is None else shape.queries)]
         sides += [("keys", self.keys, shape.keys)] if self.keys is not None else []
@@ -86,7 +99,13 @@ class Documents(Mask):
             longest = max(map(sum, counts), default=0)
             if longest > count:
                 raise ValueError(
-                    f"{name} must add up to at most the sequence's {count} tokens, got {longest}: {self!r}"
+                    worded(
+                        "{name} must add up to at most the sequence's {count} tokens, got {longest}: {value!r}",
+                        name=name,
+                        count=count,
+                        longest=longest,
+                        value=self,
+                    )
                 )
 
     def _standing(self, shape: AttentionShape) -> NDArray[np.int64]:

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from eyeline.words import worded
+
 #: Modules whose attributes are taken as constant, and which Numba knows by identity.
 _FIXED = {*sys.stdlib_module_names, "numpy", "numba"}
 
@@ -48,7 +50,9 @@ def check_function(name: str, given: Any, takes: str) -> None:
     hint = ""
     if callable(given):
         hint = "; only a def or a lambda can be compiled: write one that has the values it needs beside it"
-    raise TypeError(f"{name} must be a function {takes}, got {given!r}{hint}")
+    raise TypeError(
+        worded("{name} must be a function {takes}, got {given!r}{hint}", name=name, takes=takes, given=given, hint=hint)
+    )
 
 
 def snapshot(function: Callable[..., Any]) -> Callable[..., Any]:

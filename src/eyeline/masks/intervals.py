@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from eyeline.masks.lowered import LoweredMask, ordered
 from eyeline.masks.mask import Mask
 from eyeline.masks.shape import AttentionShape
+from eyeline.words import worded
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
@@ -36,8 +37,11 @@ class Intervals(Mask):
         array = np.asarray(bounds)
         if not np.issubdtype(array.dtype, np.integer) or array.ndim not in (3, 4) or array.shape[-1] != 2:
             raise ValueError(
-                f"bounds must be whole numbers, (N, K, 2) or (B, N, K, 2), got {array.dtype} array of shape "
-                f"{array.shape}"
+                worded(
+                    "bounds must be whole numbers, (N, K, 2) or (B, N, K, 2), got {dtype} array of shape {shape}",
+                    dtype=array.dtype,
+                    shape=array.shape,
+                )
             )
         object.__setattr__(self, "bounds", array if array.ndim == 4 else array[None])
 
@@ -50,8 +54,13 @@ class Intervals(Mask):
         B, N, *_ = self.bounds.shape
         if B not in (1, shape.batch) or N not in (1, shape.queries):
             raise ValueError(
-                f"bounds must have one row per query ({shape.queries}), for each batch element ({shape.batch}) or "
-                f"for all, got shape {self.bounds.shape}"
+                worded(
+                    "bounds must have one row per query ({queries}), for each batch element ({batch}) or for "
+                    "all, got shape {shape}",
+                    queries=shape.queries,
+                    batch=shape.batch,
+                    shape=self.bounds.shape,
+                )
             )
         fitting: NDArray[np.int64] = np.clip(self.bounds.astype(np.int64, copy=False), 0, shape.keys)[:, None]
         return fitting

@@ -13,6 +13,7 @@ from eyeline.masks.lowered import LoweredMask, everywhere, from_booleans, ordere
 from eyeline.masks.parts import is_plain, parts
 from eyeline.masks.picture import draw, share
 from eyeline.masks.shape import AttentionShape
+from eyeline.words import worded
 
 
 class Mask:
@@ -48,7 +49,11 @@ class Mask:
         return Not(self)
 
     def __bool__(self) -> bool:
-        raise TypeError(f"a mask is neither true nor false; join masks with &, | and ~, not and, or, not: {self!r}")
+        raise TypeError(
+            worded(
+                "a mask is neither true nor false; join masks with &, | and ~, not and, or, not: {value!r}", value=self
+            )
+        )
 
     def dense(self, queries: int, keys: int | None = None, *, batch: int = 1, heads: int = 1) -> NDArray[np.bool_]:
         """The mask as a boolean array.
@@ -124,9 +129,18 @@ class Mask:
         ██████▓░
         """
         if not (0 <= at[0] < batch and 0 <= at[1] < heads):
-            raise ValueError(f"at must be a batch element of {batch} and a head of {heads}, got {at}")
+            raise ValueError(
+                worded(
+                    "at must be a batch element of {batch} and a head of {heads}, got {at}",
+                    batch=batch,
+                    heads=heads,
+                    at=at,
+                )
+            )
         if rows < 1 or columns < 1:
-            raise ValueError(f"rows and columns must be 1 or more, got {rows} and {columns}")
+            raise ValueError(
+                worded("rows and columns must be 1 or more, got {rows} and {columns}", rows=rows, columns=columns)
+            )
         shape = AttentionShape((batch,), heads, queries, queries if keys is None else keys)
         return draw(self.lower(shape), shape, at, rows, columns)
 
@@ -152,8 +166,10 @@ def _refused(other: object) -> Mask:
     """Refuse an operand that isn't a mask: an array with advice, anything else with Python's own TypeError."""
     if hasattr(other, "dtype") and hasattr(other, "shape"):
         raise TypeError(
-            "a mask joins with masks alone, got an array; wrap booleans, True where a query may look at a key, as "
-            "eyeline.Dense(array)"
+            worded(
+                "a mask joins with masks alone, got an array; wrap booleans, True where a query may look at "
+                "a key, as eyeline.Dense(array)"
+            )
         )
     return NotImplemented  # type: ignore[no-any-return]
 

@@ -12,6 +12,7 @@ from eyeline.masks.counts import short, whole
 from eyeline.masks.lowered import LoweredMask, one_interval
 from eyeline.masks.mask import Mask
 from eyeline.masks.shape import AttentionShape
+from eyeline.words import worded
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -53,7 +54,7 @@ class Padding(Mask):
                 + ("neither" if lengths is None else "both")
             )
         if side not in ("right", "left"):
-            raise ValueError(f'side must be "right" or "left", got {side!r}')
+            raise ValueError(worded('side must be "right" or "left", got {side!r}', side=side))
         given = {"queries": queries, "keys": keys} if lengths is None else {"lengths": lengths}
         counts = {name: None if value is None else whole(name, value) for name, value in given.items()}
         object.__setattr__(self, "queries", counts.get("lengths", counts.get("queries")))
@@ -79,9 +80,24 @@ class Padding(Mask):
         if values is None:
             return np.zeros(1, np.int64), np.full(1, count)
         if len(values) not in (1, batch):
-            raise ValueError(f"lengths must have one number per batch element ({batch}), got {len(values)}: {self!r}")
+            raise ValueError(
+                worded(
+                    "lengths must have one number per batch element ({batch}), got {count}: {value!r}",
+                    batch=batch,
+                    count=len(values),
+                    value=self,
+                )
+            )
         if max(values, default=0) > count:
-            raise ValueError(f"lengths must be at most the number of {name}, {count}, got {max(values)}: {self!r}")
+            raise ValueError(
+                worded(
+                    "lengths must be at most the number of {name}, {count}, got {max}: {value!r}",
+                    name=name,
+                    count=count,
+                    max=max(values),
+                    value=self,
+                )
+            )
         real = np.array(values, np.int64)
         return (np.zeros_like(real), real) if self.side == "right" else (count - real, np.full_like(real, count))
 

@@ -12,6 +12,7 @@ from eyeline.masks.counts import short, whole
 from eyeline.masks.lowered import LoweredMask, one_interval
 from eyeline.masks.mask import Mask
 from eyeline.masks.shape import AttentionShape
+from eyeline.words import worded
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -43,7 +44,14 @@ class PrefixLM(Mask):
     def _ends(self, shape: AttentionShape) -> NDArray[np.int64]:
         """The first key that each query may not look at, (B or 1, 1, N)."""
         if len(self.n) not in (1, shape.batch):
-            raise ValueError(f"n must be one number per batch element ({shape.batch}), got {len(self.n)}: {self!r}")
+            raise ValueError(
+                worded(
+                    "n must be one number per batch element ({batch}), got {count}: {value!r}",
+                    batch=shape.batch,
+                    count=len(self.n),
+                    value=self,
+                )
+            )
         i = standing(shape, self.align, self)[:, 0]
         most = [min(n, shape.keys) for n in self.n]
         return np.maximum(np.array(most, np.int64)[:, None, None], i + 1)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks.arrays import namespace
+from eyeline.words import worded
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,14 @@ class AttentionShape:
         except ValueError:
             fits = False
         if not fits:
-            raise ValueError(f"{name} must broadcast to (..., H, N, M) = {target}, got shape {array.shape}")
+            raise ValueError(
+                worded(
+                    "{name} must broadcast to (..., H, N, M) = {target}, got shape {shape}",
+                    name=name,
+                    target=target,
+                    shape=array.shape,
+                )
+            )
         own = array.shape[-3:]
         if math.prod(array.shape[:-3]) == 1:
             return array.reshape((1,) * (4 - len(own)) + own)
@@ -78,7 +86,9 @@ class Shard:
             if value is None and name in ("keys", "queries"):
                 continue
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
-                raise ValueError(f"{name} must be a whole number, 0 or more, got {value!r}")
+                raise ValueError(
+                    worded("{name} must be a whole number, 0 or more, got {value!r}", name=name, value=value)
+                )
 
     def of(self, queries: int, keys: int) -> tuple[int, int]:
         """The numbers of queries and keys in the whole attention, given the numbers in this shard."""
@@ -89,6 +99,14 @@ class Shard:
         ):
             whole = first + here if all_ is None else all_
             if whole < first + here:
-                raise ValueError(f"shard must hold the {here} {name} given, from {first} on, got {whole} {name} in all")
+                raise ValueError(
+                    worded(
+                        "shard must hold the {here} {name} given, from {first} on, got {whole} {name} in all",
+                        here=here,
+                        name=name,
+                        first=first,
+                        whole=whole,
+                    )
+                )
             totals.append(whole)
         return totals[0], totals[1]

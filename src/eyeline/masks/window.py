@@ -11,6 +11,7 @@ from eyeline.masks.align import Align, check_align, standing
 from eyeline.masks.lowered import LoweredMask, one_interval
 from eyeline.masks.mask import Mask
 from eyeline.masks.shape import AttentionShape
+from eyeline.words import worded
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,9 @@ class Window(Mask):
         for name in ("before", "after"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
-                raise ValueError(f"{name} must be a whole number, 0 or more, got {value!r}")
+                raise ValueError(
+                    worded("{name} must be a whole number, 0 or more, got {value!r}", name=name, value=value)
+                )
             object.__setattr__(self, name, int(value))
 
     def __repr__(self) -> str:

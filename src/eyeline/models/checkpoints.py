@@ -21,16 +21,23 @@ _HERE = "a model's folder holds config.json, model.safetensors and tokenizer.jso
 def check_folder(folder: Path) -> None:
     """Check that `folder` is a folder with the three files of a model; raises `ModelError` if not."""
     if not folder.exists():
-        raise ModelError(f"there is no folder {folder}; {_HERE}")
+        raise ModelError(worded("there is no folder {folder}; {here}", folder=folder, here=_HERE))
     if not folder.is_dir():
-        raise ModelError(f"{folder} is a file, not a folder; give the folder: {_HERE}")
+        raise ModelError(worded("{folder} is a file, not a folder; give the folder: {here}", folder=folder, here=_HERE))
     if not os.path.isfile(folder / "config.json"):
-        raise ModelError(f"{folder} has no config.json; {_HERE}")
+        raise ModelError(worded("{folder} has no config.json; {here}", folder=folder, here=_HERE))
     if not weights_file(folder).is_file():
-        raise ModelError(f"{folder} has {_instead(folder)}")
+        raise ModelError(worded("{folder} has {instead}", folder=folder, instead=_instead(folder)))
     if not os.path.isfile(folder / "tokenizer.json"):
         make = "AutoTokenizer.from_pretrained(folder).save_pretrained(folder)"
-        raise ModelError(f"{folder} has no tokenizer.json; {_HERE} (transformers makes it: {make})")
+        raise ModelError(
+            worded(
+                "{folder} has no tokenizer.json; {here} (transformers makes it: {make})",
+                folder=folder,
+                here=_HERE,
+                make=make,
+            )
+        )
 
 
 def weights_file(folder: Path) -> Path:
@@ -124,17 +131,37 @@ class StoredTensors:
 
     def _stored(self, name: str, *shape: int) -> tuple[NDArray[Any], mmap.mmap]:
         if name not in self._entries:
-            raise ModelError(f"{self.path} has no tensor {name}, which config.json's model needs; get the model again")
+            raise ModelError(
+                worded(
+                    "{path} has no tensor {name}, which config.json's model needs; get the model again",
+                    path=self.path,
+                    name=name,
+                )
+            )
         file, entry = self._entries[name]
         if tuple(entry["shape"]) != shape:
             raise ModelError(
-                f"{self.path}: {name} must have shape {shape} by config.json, got {tuple(entry['shape'])}; the two "
-                f"files must be of one model"
+                worded(
+                    "{path}: {name} must have shape {shape} by config.json, got {entry}; the two files must be "
+                    "of one model",
+                    path=self.path,
+                    name=name,
+                    shape=shape,
+                    entry=tuple(entry["shape"]),
+                )
             )
         kind = entry["dtype"]
         if kind not in _TYPES:
             known = ", ".join(_TYPES)
-            raise ModelError(f"{self.path}: {name} must be one of {known}, got {kind}; save the model in one of these")
+            raise ModelError(
+                worded(
+                    "{path}: {name} must be one of {known}, got {kind}; save the model in one of these",
+                    path=self.path,
+                    name=name,
+                    known=known,
+                    kind=kind,
+                )
+            )
         first, last = entry["data_offsets"]
         return file.data[first:last].view(_TYPES[kind]).reshape(shape), file.mapped
 
@@ -150,7 +177,7 @@ def shards_of(index: Path) -> list[Path]:
         mapped = json.loads(index.read_bytes())["weight_map"]
         names = sorted(set(mapped.values()))
     except OSError as error:
-        raise ModelError(f"{index} can't be read: {error.strerror or error}") from None
+        raise ModelError(worded("{index} can't be read: {value}", index=index, value=error.strerror or error)) from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         line = worded("{file} must hold a weight_map of names and files, got none; get the file again", file=index)
         raise ModelError(line) from None
@@ -199,9 +226,11 @@ def _mapped(path: Path) -> tuple[_File, dict[str, Any]]:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (SafetensorError, ValueError, RecursionError) as error:
         reason = str(error).removeprefix("Error while deserializing header: ")
-        raise ModelError(f"{path} is damaged or was cut short ({reason}); get the file again") from None
+        raise ModelError(
+            worded("{path} is damaged or was cut short ({reason}); get the file again", path=path, reason=reason)
+        ) from None
     except OSError as error:
-        raise ModelError(f"{path} can't be read: {error.strerror or error}") from None
+        raise ModelError(worded("{path} can't be read: {value}", path=path, value=error.strerror or error)) from None
     header.pop("__metadata__", None)
     return _File(mapped, np.frombuffer(mapped, np.uint8)[8 + length :]), header
 

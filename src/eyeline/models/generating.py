@@ -14,6 +14,7 @@ from eyeline.models.checkpoints import Array
 from eyeline.models.decoder import Decoder
 from eyeline.models.run import Layer
 from eyeline.readouts import Readout
+from eyeline.words import worded
 
 
 @dataclass(frozen=True)
@@ -53,18 +54,24 @@ class Choice:
 
     def __post_init__(self) -> None:
         if not _is_number(self.temperature) or not 0 <= self.temperature < math.inf:
-            raise ValueError(f"temperature must be a number, 0 or more, got {self.temperature!r}")
+            raise ValueError(
+                worded("temperature must be a number, 0 or more, got {temperature!r}", temperature=self.temperature)
+            )
         if self.top_k is not None and (not _is_whole(self.top_k) or self.top_k < 1):
-            raise ValueError(f"top_k must be a whole number, 1 or more, got {self.top_k!r}")
+            raise ValueError(worded("top_k must be a whole number, 1 or more, got {top_k!r}", top_k=self.top_k))
         if self.top_p is not None and not (_is_number(self.top_p) and 0 < self.top_p <= 1):
-            raise ValueError(f"top_p must be a number above 0, at most 1, got {self.top_p!r}")
+            raise ValueError(worded("top_p must be a number above 0, at most 1, got {top_p!r}", top_p=self.top_p))
         if self.seed is not None and (not _is_whole(self.seed) or self.seed < 0):
-            raise ValueError(f"seed must be a whole number, 0 or more, got {self.seed!r}")
+            raise ValueError(worded("seed must be a whole number, 0 or more, got {seed!r}", seed=self.seed))
         given = [name for name in ("top_k", "top_p", "seed") if getattr(self, name) is not None]
         if given and not self.temperature:
             raise ValueError(
-                f"temperature must be above 0 with {' and '.join(given)}, got {self.temperature!r}; at 0 the likeliest "
-                f"token is taken, and nothing drawn"
+                worded(
+                    "temperature must be above 0 with {given}, got {temperature!r}; at 0 the likeliest token is "
+                    "taken, and nothing drawn",
+                    given=" and ".join(given),
+                    temperature=self.temperature,
+                )
             )
 
     def drawer(self) -> np.random.Generator:
@@ -96,11 +103,18 @@ def _is_whole(value: object) -> bool:
 def check_count(count: int, tokens: int, positions: int, name: str) -> int:
     """Check the number of tokens to generate against the model's positions; the last token needs none."""
     if not _is_whole(count) or count < 1:
-        raise ValueError(f"count must be a whole number, 1 or more, got {count!r}")
+        raise ValueError(worded("count must be a whole number, 1 or more, got {count!r}", count=count))
     if tokens + count - 1 > positions:
         raise ValueError(
-            f"count must be at most {positions - tokens + 1} after {tokens} tokens, since {name} has {positions} "
-            f"positions, got {count}; ask for fewer, or give it a shorter text"
+            worded(
+                "count must be at most {positions} after {tokens} tokens, since {name} has {other} "
+                "positions, got {count}; ask for fewer, or give it a shorter text",
+                positions=positions - tokens + 1,
+                tokens=tokens,
+                name=name,
+                other=positions,
+                count=count,
+            )
         )
     return int(count)
 

@@ -12,6 +12,7 @@ from eyeline.models.errors import ModelError
 from eyeline.models.model import Model
 from eyeline.models.network import read_network
 from eyeline.models.tokenizing import read_tokenizer
+from eyeline.words import worded
 
 
 def load(name: str | os.PathLike[str] = "minilm", *, progress: Callable[[str], None] | None = None) -> Model:
@@ -52,11 +53,18 @@ def _folder(name: str | os.PathLike[str], progress: Callable[[str], None] | None
             return fetch(CATALOGUE[name], progress)
         if found.fault is not None:
             raise ModelError(
-                f"{name} in {found.folder} ({found.where}) is damaged: {found.fault}; {CATALOGUE[name].remedy}"
+                worded(
+                    "{name} in {folder} ({where}) is damaged: {fault}; {remedy}",
+                    name=name,
+                    folder=found.folder,
+                    where=found.where,
+                    fault=found.fault,
+                    remedy=CATALOGUE[name].remedy,
+                )
             )
         return found.folder
     if not isinstance(name, (str, os.PathLike)):
-        raise ModelError(f"name must be a model's name or the path of its folder, got {name!r}")
+        raise ModelError(worded("name must be a model's name or the path of its folder, got {name!r}", name=name))
     path = os.path.expanduser(os.fspath(name))
     if os.path.basename(path) == path and not os.path.exists(path):
         raise ModelError(unknown(path))

@@ -23,6 +23,7 @@ from eyeline.models.sites import model_edits
 from eyeline.models.tokenizing import tokenize
 from eyeline.models.tokens import Tokens
 from eyeline.readouts import Readout, Weights
+from eyeline.words import worded
 
 
 class Model:
@@ -173,7 +174,9 @@ class Model:
         decoder = self.decoder()[0]
         array = np.asarray(state, np.float32)
         if array.shape[-1:] != (self.config.width,):
-            raise ValueError(f"state must be (..., {self.config.width}), got shape {array.shape}")
+            raise ValueError(
+                worded("state must be (..., {width}), got shape {shape}", width=self.config.width, shape=array.shape)
+            )
         return decoder.logits(array)
 
     def generate(
@@ -245,7 +248,11 @@ class Model:
         decoder, config = self.decoder()
         array = self._checked(np.atleast_2d(np.asarray(ids)))
         if len(array) != 1:
-            raise ValueError(f"ids must be the tokens of one text, got {len(array)} texts; go on with each by itself")
+            raise ValueError(
+                worded(
+                    "ids must be the tokens of one text, got {count} texts; go on with each by itself", count=len(array)
+                )
+            )
         count = check_count(count, array.shape[1] + whole, config.positions, self.name)
         changes = model_edits(edits, config)
         return passes(decoder, array, count, choice, config.ends, read, whole, changes)
@@ -254,13 +261,20 @@ class Model:
         """The network and its configuration, if it is a decoder with an output matrix."""
         if not isinstance(self.network, Decoder) or not isinstance(self.config, DecoderConfig):
             raise ModelError(
-                f"{self.name} must be a decoder to say what comes next, got an encoder ({self.config.model_type}); "
-                f"take one such as smollm2"
+                worded(
+                    "{name} must be a decoder to say what comes next, got an encoder ({model_type}); take one "
+                    "such as smollm2",
+                    name=self.name,
+                    model_type=self.config.model_type,
+                )
             )
         if self.network.unembedding is None:
             raise ModelError(
-                f"{self.source / 'model.safetensors'} has no tensor lm_head.weight, which says what comes next; get "
-                f"the model again, as AutoModelForCausalLM saves it"
+                worded(
+                    "{source} has no tensor lm_head.weight, which says what comes next; get the model again, as "
+                    "AutoModelForCausalLM saves it",
+                    source=self.source / "model.safetensors",
+                )
             )
         return self.network, self.config
 
@@ -270,7 +284,11 @@ class Model:
             return None
         real, B = np.asarray(lengths), len(np.asarray(ids))
         if real.shape != (B,):
-            raise ValueError(f"lengths must be {B} whole numbers, one per row of ids, got shape {real.shape}")
+            raise ValueError(
+                worded(
+                    "lengths must be {B} whole numbers, one per row of ids, got shape {shape}", B=B, shape=real.shape
+                )
+            )
         return real
 
     def _checked(self, ids: ArrayLike) -> NDArray[np.int64]:
@@ -278,23 +296,34 @@ class Model:
             array = np.asarray(ids)
         except ValueError:
             raise ValueError(
-                "ids must be rows of one length, got rows of several; pad them and give lengths="
+                worded("ids must be rows of one length, got rows of several; pad them and give lengths=")
             ) from None
         if array.ndim != 2 or not array.size:
-            raise ValueError(f"ids must be (texts, tokens), at least one of each, got shape {array.shape}")
+            raise ValueError(
+                worded("ids must be (texts, tokens), at least one of each, got shape {shape}", shape=array.shape)
+            )
         if array.shape[1] > self.config.positions:
             raise ModelError(
-                f"{self.name} has {self.config.positions} positions, got {array.shape[1]} tokens, special ones "
-                f"included; give it a shorter text, or take a model with more positions"
+                worded(
+                    "{name} has {positions} positions, got {shape} tokens, special ones included; give it a "
+                    "shorter text, or take a model with more positions",
+                    name=self.name,
+                    positions=self.config.positions,
+                    shape=array.shape[1],
+                )
             )
         return self._in_vocabulary(array)
 
     def _in_vocabulary(self, array: NDArray[Any]) -> NDArray[np.int64]:
         if not np.issubdtype(array.dtype, np.integer):
-            raise ValueError(f"ids must be whole numbers, got {array.dtype}")
+            raise ValueError(worded("ids must be whole numbers, got {dtype}", dtype=array.dtype))
         size, low, high = self.config.vocabulary_size, int(array.min()), int(array.max())
         if low < 0 or high >= size:
             raise ValueError(
-                f"ids must be from 0 to {size - 1}, got {low if low < 0 else high}; use this model's own tokens()"
+                worded(
+                    "ids must be from 0 to {size}, got {what}; use this model's own tokens()",
+                    size=size - 1,
+                    what=low if low < 0 else high,
+                )
             )
         return array.astype(np.int64)

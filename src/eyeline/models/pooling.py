@@ -17,6 +17,7 @@ from eyeline.models.checkpoints import Array
 from eyeline.models.config import ConfigSettings, read_json, short
 from eyeline.models.errors import ModelError
 from eyeline.models.model import Model
+from eyeline.words import worded
 
 _MODES = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first"}
 
@@ -63,8 +64,12 @@ def pooling_of(model: Model) -> Pooling:
     config, folder = model.config, model.source
     if config.causal:
         raise ModelError(
-            f"model must be an encoder to embed texts, got the decoder {model.name} ({config.model_type}), whose last "
-            f"layer is made to say the next token; take one such as minilm"
+            worded(
+                "model must be an encoder to embed texts, got the decoder {model} ({model_type}), whose last "
+                "layer is made to say the next token; take one such as minilm",
+                model=model.name,
+                model_type=config.model_type,
+            )
         )
     known = CATALOGUE.get(model.name)
     longest = config.positions if known is None or known.longest is None else known.longest
@@ -93,8 +98,12 @@ def _modules(path: Path) -> dict[str, str]:
         inside = isinstance(place, str) and ".." not in Path(place).parts and not Path(place).is_absolute()
         if not inside or name not in ("Transformer", "Pooling", "Normalize"):
             raise ModelError(
-                f"{path} must list Transformer, Pooling and Normalize, each in a folder of the model's, got "
-                f"{short(module)}; embed texts with sentence-transformers, or take a model without that"
+                worded(
+                    "{path} must list Transformer, Pooling and Normalize, each in a folder of the model's, got "
+                    "{value}; embed texts with sentence-transformers, or take a model without that",
+                    path=path,
+                    value=short(module),
+                )
             )
         found[name] = str(place)
     return found
@@ -105,7 +114,12 @@ def _mode(path: Path) -> str:
     modes = [name for name, value in settings.items() if name.startswith("pooling_mode") and value]
     if len(modes) != 1 or modes[0] not in _MODES:
         raise ModelError(
-            f"{path} must choose one of {' and '.join(_MODES)}, got {short(modes)}; embed texts with "
-            f"sentence-transformers, or take a model that does"
+            worded(
+                "{path} must choose one of {there}, got {value}; embed texts with sentence-transformers, or "
+                "take a model that does",
+                path=path,
+                there=" and ".join(_MODES),
+                value=short(modes),
+            )
         )
     return _MODES[modes[0]]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from eyeline.models.checkpoints import Array
 from eyeline.models.config import ConfigSettings, short
 from eyeline.models.errors import ModelError
+from eyeline.words import worded
 
 Turn = tuple[Array, Array]
 
@@ -55,21 +56,39 @@ def read_rotary(settings: ConfigSettings, head_dim: int) -> Rotary:
     kind = given.get("rope_type") or given.get("type") or "default"
     if not isinstance(kind, str) or kind not in SCALINGS:
         raise ModelError(
-            f"{settings.path}: rope_type in {name} must be one that Eyeline runs ({', '.join(SCALINGS)}), got "
-            f"{short(kind)}; take a model without it"
+            worded(
+                "{path}: rope_type in {name} must be one that Eyeline runs ({scalings}), got {value}; take a "
+                "model without it",
+                path=settings.path,
+                name=name,
+                scalings=", ".join(SCALINGS),
+                value=short(kind),
+            )
         )
     for whole in (given, {"partial_rotary_factor": settings.get("partial_rotary_factor")}):
         if whole.get("partial_rotary_factor") not in (None, 1):
             raise ModelError(
-                f"{settings.path}: partial_rotary_factor must be 1, got {short(whole['partial_rotary_factor'])}; take "
-                f"a model whose heads turn whole"
+                worded(
+                    "{path}: partial_rotary_factor must be 1, got {value}; take a model whose heads turn whole",
+                    path=settings.path,
+                    value=short(whole["partial_rotary_factor"]),
+                )
             )
 
     def number(key: str, otherwise: Any = None, above: float = 0.0) -> float:
         value = given.get(key)
         value = otherwise if value is None else value
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not above < value < 1e30:
-            raise ModelError(f"{settings.path}: {key} in {name} must be a number above {above:g}, got {short(value)}")
+            raise ModelError(
+                worded(
+                    "{path}: {key} in {name} must be a number above {above:g}, got {value}",
+                    path=settings.path,
+                    key=key,
+                    name=name,
+                    above=above,
+                    value=short(value),
+                )
+            )
         return float(value)
 
     theta = number("rope_theta", settings.number("rope_theta", 10000.0, 1e30))

@@ -75,7 +75,9 @@ def rounded(model: Model, weights: str = "int8") -> Model:
     ('minilm int8', [0.71, 0.71])
     """
     if weights not in ROUNDED:
-        raise ValueError(f"weights must be one of {', '.join(ROUNDED)}, got {weights!r}")
+        raise ValueError(
+            worded("weights must be one of {rounded}, got {weights!r}", rounded=", ".join(ROUNDED), weights=weights)
+        )
     network = model.network
     if not isinstance(network, (Encoder, EncoderDecoder)):
         kind = model.config.model_type

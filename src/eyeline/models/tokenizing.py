@@ -28,17 +28,24 @@ def read_tokenizer(path: Path, vocabulary_size: int) -> Any:
         with panics_caught():
             tokenizer = Tokenizer.from_str(written)
     except OSError as error:
-        raise ModelError(f"{path} can't be read: {error.strerror}") from None
+        raise ModelError(worded("{path} can't be read: {strerror}", path=path, strerror=error.strerror)) from None
     except Exception as error:  # the library raises bare Exception
         reason = " ".join(str(error).split())
-        raise ModelError(f"{path} is damaged or was cut short ({reason}); get the file again") from None
+        raise ModelError(
+            worded("{path} is damaged or was cut short ({reason}); get the file again", path=path, reason=reason)
+        ) from None
     tokenizer.no_truncation()
     tokenizer.no_padding()
     size = tokenizer.get_vocab_size(with_added_tokens=True)
     if size > vocabulary_size:
         raise ModelError(
-            f"{path} must have no more tokens than config.json's vocabulary, {vocabulary_size}, got {size}; the two "
-            f"files must be of one model"
+            worded(
+                "{path} must have no more tokens than config.json's vocabulary, {vocabulary_size}, got "
+                "{size}; the two files must be of one model",
+                path=path,
+                vocabulary_size=vocabulary_size,
+                size=size,
+            )
         )
     return tokenizer
 
@@ -50,13 +57,18 @@ def check_unicode(text: str, name: str = "text") -> None:
         ModelError: if it isn't.
     """
     if not isinstance(text, str):
-        raise ModelError(f"{name} must be a string, got {type(text).__name__}")
+        raise ModelError(worded("{name} must be a string, got {type}", name=name, type=type(text).__name__))
     try:
         text.encode()
     except UnicodeEncodeError as error:
         wrong = text[error.start]
         raise ModelError(
-            f"{name} must be valid Unicode, got {wrong!r} at position {error.start}; decode it from its right encoding"
+            worded(
+                "{name} must be valid Unicode, got {wrong!r} at position {start}; decode it from its right encoding",
+                name=name,
+                wrong=wrong,
+                start=error.start,
+            )
         ) from None
 
 
@@ -87,8 +99,12 @@ def check_ids(ids: Sequence[int], vocabulary_size: int) -> None:
     highest = max(ids, default=0)
     if highest >= vocabulary_size:
         raise ModelError(
-            f"tokenizer.json must have ids below config.json's vocabulary size, {vocabulary_size}, got {highest}; "
-            f"the two files must be of one model"
+            worded(
+                "tokenizer.json must have ids below config.json's vocabulary size, {vocabulary_size}, got "
+                "{highest}; the two files must be of one model",
+                vocabulary_size=vocabulary_size,
+                highest=highest,
+            )
         )
 
 

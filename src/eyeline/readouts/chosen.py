@@ -8,6 +8,7 @@ from typing import Any
 
 from eyeline.masks import AttentionShape
 from eyeline.readouts.readout import Readout
+from eyeline.words import worded
 
 
 def chosen(read: Readout | Sequence[Readout], shape: AttentionShape) -> tuple[Readout, ...]:
@@ -34,7 +35,9 @@ def several(read: Readout | Sequence[Readout]) -> tuple[Readout, ...]:
         counts = Counter(readout.name for readout in given)
         name, times = next((name, times) for name, times in counts.items() if times > 1)
         kind = next(type(readout).__name__ for readout in given if readout.name == name)
-        raise ValueError(f"read must hold each kind of readout once, got {kind} {times} times")
+        raise ValueError(
+            worded("read must hold each kind of readout once, got {kind} {times} times", kind=kind, times=times)
+        )
     return given
 
 
@@ -48,8 +51,12 @@ def check_of_tokens(read: Sequence[Readout]) -> None:
         if not readout.of_tokens:
             kinds = ", ".join(sorted(kind.__name__ for kind in Readout.kinds() if kind.of_tokens))
             raise ValueError(
-                f"read must hold readouts of single tokens ({kinds}) where texts are packed, got "
-                f"{type(readout).__name__}; observe such a text by itself"
+                worded(
+                    "read must hold readouts of single tokens ({kinds}) where texts are packed, got {type}; "
+                    "observe such a text by itself",
+                    kinds=kinds,
+                    type=type(readout).__name__,
+                )
             )
 
 

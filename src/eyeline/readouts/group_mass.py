@@ -14,6 +14,7 @@ from eyeline.readouts.counts import check_count
 from eyeline.readouts.lowered import FoundPrimitives, LoweredGradient, LoweredReadout
 from eyeline.readouts.readout import Array, PartialResult, Readout, ResultArray, Rows
 from eyeline.readouts.times import factors, held_times, shown, times_of
+from eyeline.words import worded
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -48,14 +49,18 @@ class GroupMass(Readout[Array]):
         array = np.asarray(groups)
         if array.ndim == 0 or not (np.issubdtype(array.dtype, np.integer) or array.size == 0):
             raise ValueError(
-                f"groups must be whole numbers, one per key, got {array.dtype} array of shape {array.shape}"
+                worded(
+                    "groups must be whole numbers, one per key, got {dtype} array of shape {shape}",
+                    dtype=array.dtype,
+                    shape=array.shape,
+                )
             )
         array = array.astype(np.int64)
         largest = int(array.max(initial=-1))
         if array.min(initial=0) < -1:
-            raise ValueError(f"groups must be from 0, or -1 for none, got {array.min()}")
+            raise ValueError(worded("groups must be from 0, or -1 for none, got {min}", min=array.min()))
         if count is not None and largest >= check_count("count", count, 0):
-            raise ValueError(f"groups must be below count, {count}, got {largest}")
+            raise ValueError(worded("groups must be below count, {count}, got {largest}", count=count, largest=largest))
         object.__setattr__(self, "groups", array)
         object.__setattr__(self, "count", largest + 1 if count is None else int(count))
         object.__setattr__(self, "times", held_times(times))
@@ -71,7 +76,11 @@ class GroupMass(Readout[Array]):
             whole = np.broadcast_to(self.groups, target)
         except ValueError:
             raise ValueError(
-                f"groups must be one per key, broadcasting to (..., M) = {target}, got shape {self.groups.shape}"
+                worded(
+                    "groups must be one per key, broadcasting to (..., M) = {target}, got shape {shape}",
+                    target=target,
+                    shape=self.groups.shape,
+                )
             ) from None
         if self.groups.size == shape.keys:
             return np.broadcast_to(self.groups.reshape(-1), (1, shape.keys))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from eyeline.readouts.arrays import cast
 from eyeline.readouts.chosen import check_of_tokens
 from eyeline.readouts.readout import NOT_SHARES, KeyShares, PartialResult, Readout
+from eyeline.words import worded
 
 Array = NDArray[Any]
 Value = TypeVar("Value")
@@ -86,7 +87,9 @@ class Observation:
         return any(type(readout) is kind for readout in self.read)
 
     def __iter__(self) -> Any:
-        raise TypeError("an observation must be asked for one answer at a time: seen[eyeline.Entropy], seen.entropy")
+        raise TypeError(
+            worded("an observation must be asked for one answer at a time: seen[eyeline.Entropy], seen.entropy")
+        )
 
     def _advice(self, name: str) -> str:
         there = ", ".join(["output", "lse", *(readout.name for readout in self.read)])
@@ -124,7 +127,14 @@ class Observation:
         check_of_tokens(self.read)
         count = self.lse.shape[-1]
         if not 0 <= first <= last <= count:
-            raise ValueError(f"first and last must be 0 <= first <= last <= {count}, got {first} and {last}")
+            raise ValueError(
+                worded(
+                    "first and last must be 0 <= first <= last <= {count}, got {first} and {last}",
+                    count=count,
+                    first=first,
+                    last=last,
+                )
+            )
         rows = slice(first, last)
         return replace(
             self,
@@ -162,11 +172,17 @@ class Observation:
         (True, True)
         """
         if axis not in ("keys", "queries"):
-            raise ValueError(f'axis must be "keys" or "queries", got {axis!r}')
+            raise ValueError(worded('axis must be "keys" or "queries", got {axis!r}', axis=axis))
         if _asked(self) != _asked(other):
-            raise ValueError(f"other must have read what this has, {list(self.read)}, got {list(other.read)}")
+            raise ValueError(
+                worded(
+                    "other must have read what this has, {read}, got {got}",
+                    read=list(self.read),
+                    got=list(other.read),
+                )
+            )
         if self.relative_to_whole != other.relative_to_whole:
-            raise ValueError("other must be observed as this was, both with lse= or both without")
+            raise ValueError(worded("other must be observed as this was, both with lse= or both without"))
         a, b = self.map(np.asarray), other.map(np.asarray)
         return _over_keys(a, b) if axis == "keys" else _over_queries(a, b)
 
@@ -179,8 +195,11 @@ class Observation:
 def _check_kind(kind: object) -> None:
     if not (isinstance(kind, type) and issubclass(kind, Readout)):
         raise TypeError(
-            "an observation must be asked by a readout's class, as in seen[eyeline.Entropy], or by its name, as in "
-            f"seen.entropy, got {kind!r}"
+            worded(
+                "an observation must be asked by a readout's class, as in seen[eyeline.Entropy], or by its "
+                "name, as in seen.entropy, got {kind!r}",
+                kind=kind,
+            )
         )
 
 
@@ -190,10 +209,16 @@ def _asked(seen: Observation) -> set[tuple[Any, ...]]:
 
 def _over_keys(a: Observation, b: Observation) -> Observation:
     if a.output.shape != b.output.shape:
-        raise ValueError(f"other must be of the same queries, with output {a.output.shape}, got {b.output.shape}")
+        raise ValueError(
+            worded(
+                "other must be of the same queries, with output {shape}, got {got}",
+                shape=a.output.shape,
+                got=b.output.shape,
+            )
+        )
     if a.relative_to_whole:
         if not np.array_equal(a.lse, b.lse, equal_nan=True):
-            raise ValueError("other must be observed with the same lse= as this was, got another")
+            raise ValueError(worded("other must be observed with the same lse= as this was, got another"))
         lse, shares, output = a.lse, None, a.output + b.output
     else:
         if a.sink is not None:
@@ -206,7 +231,13 @@ def _over_keys(a: Observation, b: Observation) -> Observation:
 
 def _over_queries(a: Observation, b: Observation) -> Observation:
     if a.output.shape[:-2] + a.output.shape[-1:] != b.output.shape[:-2] + b.output.shape[-1:]:
-        raise ValueError(f"other must have this one's heads and width, {a.output.shape}, got {b.output.shape}")
+        raise ValueError(
+            worded(
+                "other must have this one's heads and width, {shape}, got {got}",
+                shape=a.output.shape,
+                got=b.output.shape,
+            )
+        )
     sink = None
     if a.sink is not None and b.sink is not None:
         sink = np.concatenate([a.sink, b.sink], axis=-1)

@@ -13,6 +13,7 @@ from eyeline.masks import Align, AttentionShape, check_align, first_standing, st
 from eyeline.readouts.counts import check_whole
 from eyeline.readouts.lowered import FoundPrimitives, LoweredGradient, LoweredReadout
 from eyeline.readouts.readout import Array, PartialResult, Readout, ResultArray, Rows
+from eyeline.words import worded
 
 #: The largest edge; it still fits in 64 bits after a shift.
 _FARTHEST = 1 << 61
@@ -98,13 +99,18 @@ class OffsetMass(Readout[Array]):
 def _checked(edges: Any) -> tuple[int, ...]:
     """The edges as whole numbers, if they are edges of ranges."""
     if isinstance(edges, str) or not isinstance(edges, (Sequence, np.ndarray)) or np.ndim(edges) != 1:
-        raise ValueError(f"edges must be whole numbers, 2 or more, got {edges!r}")
+        raise ValueError(worded("edges must be whole numbers, 2 or more, got {edges!r}", edges=edges))
     found = tuple(check_whole("edges", edge, _FARTHEST) for edge in edges)
     if len(found) < 2:
         raise ValueError(
-            f"edges must be 2 or more whole numbers, got {len(found)}; a range has a first edge and an end"
+            worded(
+                "edges must be 2 or more whole numbers, got {count}; a range has a first edge and an end",
+                count=len(found),
+            )
         )
     for low, high in pairwise(found):
         if high <= low:
-            raise ValueError(f"edges must be in ascending order, each once, got {high} after {low}")
+            raise ValueError(
+                worded("edges must be in ascending order, each once, got {high} after {low}", high=high, low=low)
+            )
     return found

@@ -23,6 +23,7 @@ from eyeline.readouts.readout import (
     Rows,
     larger_places,
 )
+from eyeline.words import worded
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Pooled(Readout[Array]):
         for name in ("rows", "columns"):
             object.__setattr__(self, name, check_count(name, getattr(self, name), 1))
         if self.reduce not in ("mean", "max"):
-            raise ValueError(f'reduce must be "mean" or "max", got {self.reduce!r}')
+            raise ValueError(worded('reduce must be "mean" or "max", got {reduce!r}', reduce=self.reduce))
 
     def alike(self) -> tuple[Any, ...]:
         return self.rows, self.columns, self.reduce
@@ -118,8 +119,10 @@ class Pooled(Readout[Array]):
         self._check_whole(a, b)
         if a.shape.queries < a.count + b.count:
             raise ValueError(
-                "pooled must be a picture of the whole to be merged over queries, got one of a shard's own queries; "
-                "observe the parts with shard=, or leave Pooled out of them"
+                worded(
+                    "pooled must be a picture of the whole to be merged over queries, got one of a shard's own "
+                    "queries; observe the parts with shard=, or leave Pooled out of them"
+                )
             )
         return a.followed(b, self._both(a, b), places=larger_places(a, b))
 
@@ -136,7 +139,7 @@ class Pooled(Readout[Array]):
     def _check_whole(self, a: PartialResult, b: PartialResult) -> None:
         of = [(one.shape.queries, one.shape.keys) for one in (a, b)]
         if of[0] != of[1]:
-            raise ValueError(f"other must have a picture of the same, {of[0]}, got {of[1]}")
+            raise ValueError(worded("other must have a picture of the same, {of}, got {got}", of=of[0], got=of[1]))
 
     def lower(self, shape: AttentionShape) -> LoweredReadout:
         grid = min(self.rows, shape.queries), min(self.columns, shape.keys)

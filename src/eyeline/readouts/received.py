@@ -21,6 +21,7 @@ from eyeline.readouts.readout import (
     larger_places,
 )
 from eyeline.readouts.times import factors, held_times, shown, times_of
+from eyeline.words import worded
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,7 +49,7 @@ class Received(Readout[Array]):
 
     def __post_init__(self) -> None:
         if self.reduce not in ("sum", "mean", "max"):
-            raise ValueError(f'reduce must be "sum", "mean" or "max", got {self.reduce!r}')
+            raise ValueError(worded('reduce must be "sum", "mean" or "max", got {reduce!r}', reduce=self.reduce))
         object.__setattr__(self, "times", held_times(self.times))
 
     def __repr__(self) -> str:
@@ -112,7 +113,13 @@ class Received(Readout[Array]):
 
     def merge_queries(self, a: PartialResult, b: PartialResult) -> PartialResult:
         if a.arrays[-1].shape[-1] != b.arrays[-1].shape[-1]:
-            raise ValueError(f"other must have received for as many keys, {a.shape.keys}, got {b.shape.keys}")
+            raise ValueError(
+                worded(
+                    "other must have received for as many keys, {keys}, got {got}",
+                    keys=a.shape.keys,
+                    got=b.shape.keys,
+                )
+            )
         if self.reduce != "mean":
             return a.followed(b, *self._both(a, b), places=larger_places(a, b))
         looking = namespace(a.arrays[0]).concatenate([a.arrays[0], b.arrays[0]], axis=-1)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from eyeline.masks import AttentionShape
 from eyeline.readouts.arrays import cast
 from eyeline.readouts.readout import Rows
+from eyeline.words import worded
 
 
 def held_times(times: Any) -> Any:
@@ -35,8 +36,12 @@ def held_times(times: Any) -> Any:
         wrong = times.dtype.kind not in "iuf" and times.size > 0
     if wrong or times.ndim == 0:
         raise ValueError(
-            f"times must be real numbers, one per key, got {times.dtype} of shape {tuple(times.shape)}; give (M,), "
-            f"(H, M) or (..., H, M)"
+            worded(
+                "times must be real numbers, one per key, got {dtype} of shape {shape}; give (M,), (H, M) or "
+                "(..., H, M)",
+                dtype=times.dtype,
+                shape=tuple(times.shape),
+            )
         )
     if isinstance(times, np.ndarray):
         _check_numbers(times)
@@ -57,7 +62,13 @@ def times_of(times: Any, shape: AttentionShape) -> NDArray[np.float64]:
     except ValueError:
         fits = False
     if not fits:
-        raise ValueError(f"times must be one per key, (M,), (H, M) or (..., H, M) = {target}, got shape {array.shape}")
+        raise ValueError(
+            worded(
+                "times must be one per key, (M,), (H, M) or (..., H, M) = {target}, got shape {shape}",
+                target=target,
+                shape=array.shape,
+            )
+        )
     _check_numbers(array)
     return np.asarray(shape.spread(array[..., None, :], "times")[:, :, 0])
 
@@ -75,4 +86,4 @@ def shown(times: Any) -> str:
 def _check_numbers(times: NDArray[Any]) -> None:
     wrong = times[~(np.isfinite(times) & (times >= 0))]
     if wrong.size:
-        raise ValueError(f"times must be finite and 0 or more, got {wrong[0]}")
+        raise ValueError(worded("times must be finite and 0 or more, got {wrong}", wrong=wrong[0]))

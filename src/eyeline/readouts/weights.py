@@ -14,6 +14,7 @@ from eyeline.masks import AttentionShape, namespace
 from eyeline.readouts.arrays import added_at, zeros
 from eyeline.readouts.lowered import FoundPrimitives, LoweredGradient, LoweredReadout
 from eyeline.readouts.readout import Array, KeyShares, PartialResult, Readout, ResultArray, Rows
+from eyeline.words import worded
 
 Which = int | slice | Sequence[int] | NDArray[np.integer] | None
 
@@ -84,8 +85,12 @@ class Weights(Readout[Array]):
     def merge_queries(self, a: PartialResult, b: PartialResult) -> PartialResult:
         if a.count and b.count and a.first + a.count != b.first:
             raise ValueError(
-                f"other must be of the queries from {a.first + a.count} on to have its weights merged with this one's, "
-                f"got those from {b.first} on; observe the parts with shard="
+                worded(
+                    "other must be of the queries from {first} on to have its weights merged with this one's, "
+                    "got those from {got} on; observe the parts with shard=",
+                    first=a.first + a.count,
+                    got=b.first,
+                )
             )
         x, y = a.arrays[0], b.arrays[0]
         both = namespace(x).concatenate([x, y], axis=-2)
@@ -115,9 +120,19 @@ def _positions(name: str, which: Which, count: int) -> NDArray[np.int64]:
         return np.arange(count)[which or slice(None)]
     chosen = np.atleast_1d(np.asarray(which))
     if chosen.ndim != 1 or not (np.issubdtype(chosen.dtype, np.integer) or chosen.size == 0):
-        raise ValueError(f"{name} must be a position, a slice or a list of positions, got {which!r}")
+        raise ValueError(
+            worded("{name} must be a position, a slice or a list of positions, got {which!r}", name=name, which=which)
+        )
     chosen = chosen.astype(np.int64)
     wrong = chosen[(chosen < -count) | (chosen >= count)]
     if wrong.size:
-        raise ValueError(f"{name} must be positions from {-count} to {count - 1}, got {int(wrong[0])}")
+        raise ValueError(
+            worded(
+                "{name} must be positions from {count} to {other}, got {wrong}",
+                name=name,
+                count=-count,
+                other=count - 1,
+                wrong=int(wrong[0]),
+            )
+        )
     return np.where(chosen < 0, chosen + count, chosen)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from eyeline.edits import CallPlace, Edit, EditError, EditStage, in_order, place_of, several
 from eyeline.edits.dense import Dense64
+from eyeline.words import worded
 
 Array = NDArray[np.float64]
 
@@ -37,7 +38,7 @@ class Editing:
     ) -> None:
         self._edits = several(edits)
         if self._edits and apart:
-            raise EditError("edits must be left out with shard= and lse=, since they change whole rows")
+            raise EditError(worded("edits must be left out with shard= and lse=, since they change whole rows"))
         self._given, self._shape = (q, k, v), q.shape[:-1]
         if self._edits:
             heads = q.shape[-3] if q.ndim > 2 else 1

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.masks import AttentionShape, namespace
+from eyeline.words import worded
 
 #: An array-like, or a torch tensor: the object itself is kept, so that autograd can reach it.
 Parameter = Any
@@ -30,9 +31,19 @@ def held(name: str, value: Parameter, axes: tuple[str, ...] | None = None) -> Pa
     kind = value.dtype.kind if isinstance(value, np.ndarray) else _kind(str(value.dtype))
     if kind in "bcOSUmM":
         hint = "; a mask of booleans is eyeline.Dense(array)" if kind == "b" else ""
-        raise ValueError(f"{name} must be real numbers, got {value.dtype}{hint}")
+        raise ValueError(
+            worded("{name} must be real numbers, got {dtype}{hint}", name=name, dtype=value.dtype, hint=hint)
+        )
     if axes is not None and len(value.shape) != len(axes):
-        raise ValueError(f"{name} must be ({', '.join(axes)}{',' * (len(axes) == 1)}), got shape {tuple(value.shape)}")
+        raise ValueError(
+            worded(
+                "{name} must be ({axes}{value}), got shape {shape}",
+                name=name,
+                axes=", ".join(axes),
+                value="," * (len(axes) == 1),
+                shape=tuple(value.shape),
+            )
+        )
     return value
 
 
@@ -59,10 +70,14 @@ def finite(name: str, value: Parameter) -> NDArray[np.float64]:
     array = array_of(value).astype(np.float64)
     wrong = array[~np.isfinite(array)]
     if wrong.size:
-        raise ValueError(f"{name} must be finite, got {wrong[0]}")
+        raise ValueError(worded("{name} must be finite, got {wrong}", name=name, wrong=wrong[0]))
     return array
 
 
 def check_heads(name: str, count: int, shape: AttentionShape) -> None:
     if count != shape.heads:
-        raise ValueError(f"{name} must have one entry per head ({shape.heads}), got {count}")
+        raise ValueError(
+            worded(
+                "{name} must have one entry per head ({heads}), got {count}", name=name, heads=shape.heads, count=count
+            )
+        )

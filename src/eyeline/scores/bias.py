@@ -12,6 +12,7 @@ from eyeline.masks import AttentionShape
 from eyeline.scores.arrays import Parameter, array_of, beside, held
 from eyeline.scores.lowered import Added
 from eyeline.scores.score import ALL, Score
+from eyeline.words import worded
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -36,7 +37,12 @@ class Bias(Score):
     def __post_init__(self) -> None:
         array = held("array", self.array)
         if len(array.shape) < 2:
-            raise ValueError(f"array must have axes for queries and keys, (..., N, M), got shape {tuple(array.shape)}")
+            raise ValueError(
+                worded(
+                    "array must have axes for queries and keys, (..., N, M), got shape {shape}",
+                    shape=tuple(array.shape),
+                )
+            )
         object.__setattr__(self, "array", array)
 
     def __repr__(self) -> str:

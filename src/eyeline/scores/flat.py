@@ -12,6 +12,7 @@ from eyeline.masks import AttentionShape
 from eyeline.scores.arrays import beside
 from eyeline.scores.lowered import Flattened
 from eyeline.scores.score import ALL, Score
+from eyeline.words import worded
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -35,7 +36,14 @@ class Flat(Score):
     def check(self, shape: AttentionShape) -> None:
         B, H = self.heads.shape
         if B not in (1, shape.batch) or shape.heads != H:
-            raise ValueError(f"heads must be (B or 1, H) = ({shape.batch}, {shape.heads}), got {self.heads.shape}")
+            raise ValueError(
+                worded(
+                    "heads must be (B or 1, H) = ({batch}, {heads}), got {shape}",
+                    batch=shape.batch,
+                    heads=shape.heads,
+                    shape=self.heads.shape,
+                )
+            )
 
     def lower(self, shape: AttentionShape) -> Flattened:
         self.check(shape)

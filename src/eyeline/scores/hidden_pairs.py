@@ -12,6 +12,7 @@ from eyeline.masks import AttentionShape
 from eyeline.scores.arrays import beside
 from eyeline.scores.lowered import HiddenColumns
 from eyeline.scores.score import ALL, Score
+from eyeline.words import worded
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -43,11 +44,13 @@ class HiddenPairs(Score):
         B, H, N, M = shape.shape
         sizes = self.kinds.shape
         if len(sizes) != 3 or sizes[0] not in (1, B) or sizes[1] not in (1, H) or sizes[2] != N:
-            raise ValueError(f"kinds must be (B or 1, H or 1, N) = ({B}, {H}, {N}), got {sizes}")
+            raise ValueError(
+                worded("kinds must be (B or 1, H or 1, N) = ({B}, {H}, {N}), got {sizes}", B=B, H=H, N=N, sizes=sizes)
+            )
         if self.columns.ndim != 2 or self.columns.shape[1] != M:
-            raise ValueError(f"columns must be (kinds, {M}), got {self.columns.shape}")
+            raise ValueError(worded("columns must be (kinds, {M}), got {shape}", M=M, shape=self.columns.shape))
         if self.columns[:1].any():
-            raise ValueError("columns must hide nothing from rows of kind 0, got True in row 0")
+            raise ValueError(worded("columns must hide nothing from rows of kind 0, got True in row 0"))
 
     def lower(self, shape: AttentionShape) -> HiddenColumns:
         self.check(shape)

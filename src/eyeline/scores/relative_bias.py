@@ -14,6 +14,7 @@ from eyeline.scores.arrays import Parameter, beside, check_heads, finite, held
 from eyeline.scores.distances import distances, table_distances
 from eyeline.scores.lowered import Relative
 from eyeline.scores.score import ALL, Score
+from eyeline.words import worded
 
 Array = NDArray[np.float64]
 
@@ -51,11 +52,18 @@ class RelativeBias(Score):
         sides = 2 if self.bidirectional else 1
         least, buckets = 2 * sides, int(self.table.shape[0])
         if buckets < least:
-            raise ValueError(f"table must have {least} buckets or more, got {buckets}")
+            raise ValueError(
+                worded("table must have {least} buckets or more, got {buckets}", least=least, buckets=buckets)
+            )
         exact, far = buckets // sides // 2, self.max_distance
         if isinstance(far, bool) or not isinstance(far, (int, np.integer)) or far <= exact:
             raise ValueError(
-                f"max_distance must be a whole number above {exact}, the distances that have a bucket each, got {far!r}"
+                worded(
+                    "max_distance must be a whole number above {exact}, the distances that have a bucket each, "
+                    "got {far!r}",
+                    exact=exact,
+                    far=far,
+                )
             )
         object.__setattr__(self, "max_distance", int(far))
 

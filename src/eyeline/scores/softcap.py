@@ -11,6 +11,7 @@ import numpy as np
 from eyeline.masks import AttentionShape, namespace
 from eyeline.scores.lowered import Capped
 from eyeline.scores.score import ALL, Score
+from eyeline.words import worded
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Softcap(Score):
     def __post_init__(self) -> None:
         number = isinstance(self.cap, (int, float, np.integer, np.floating)) and not isinstance(self.cap, bool)
         if not number or not math.isfinite(self.cap) or self.cap <= 0:
-            raise ValueError(f"cap must be a positive number, got {self.cap!r}")
+            raise ValueError(worded("cap must be a positive number, got {cap!r}", cap=self.cap))
         object.__setattr__(self, "cap", float(self.cap))
 
     def apply(self, s: Any, shape: AttentionShape, queries: slice = ALL, keys: slice = ALL) -> Any:

@@ -10,6 +10,7 @@ from eyeline.scores.score import Score
 from eyeline.scores.score_function import Function, ScoreFunction
 from eyeline.scores.sinks import Sinks
 from eyeline.scores.weight_factor import WeightFactor
+from eyeline.words import worded
 
 #: The type of `scores=`: one modifier or several; a plain function becomes a `ScoreFunction`.
 Scores = Score | Function | Sequence[Score | Function]
@@ -30,7 +31,11 @@ def stacked(scores: Scores) -> tuple[Score, ...]:
     while last >= 0 and isinstance(found[last], WeightFactor):
         last -= 1
     if any(isinstance(one, (Sinks, WeightFactor)) for one in found[: max(last, 0)]):
-        raise ValueError(f"scores must have Sinks once and last, after all that changes scores, got {list(found)}")
+        raise ValueError(
+            worded(
+                "scores must have Sinks once and last, after all that changes scores, got {found}", found=list(found)
+            )
+        )
     return found
 
 

@@ -12,6 +12,7 @@ from eyeline.masks import AttentionShape
 from eyeline.scores.arrays import Parameter, array_of, beside
 from eyeline.scores.lowered import Weighted
 from eyeline.scores.score import ALL, Score
+from eyeline.words import worded
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -60,7 +61,14 @@ class WeightFactor(Score):
                 or array.shape[1] not in (1, H)
                 or array.shape[2] != count
             ):
-                raise ValueError(f"{name} must be (B or 1, H or 1, {count}), got {array.shape}")
+                raise ValueError(
+                    worded(
+                        "{name} must be (B or 1, H or 1, {count}), got {shape}",
+                        name=name,
+                        count=count,
+                        shape=array.shape,
+                    )
+                )
 
     def lower(self, shape: AttentionShape) -> Weighted:
         self.check(shape)

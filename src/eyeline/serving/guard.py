@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eyeline.serving.refusal import RefusalError
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -70,15 +71,27 @@ class Guard:
         host = sent(b"host")
         # Another site's name may resolve to this machine (DNS rebinding), and its page could then read the data here.
         if host not in self._hosts:
-            raise RefusalError(421, "Host", f"Host must be {' or '.join(sorted(self._hosts))}, got {host!r}")
+            raise RefusalError(
+                421,
+                "Host",
+                worded("Host must be {hosts}, got {host!r}", hosts=" or ".join(sorted(self._hosts)), host=host),
+            )
         if scope["method"] in READS:
             return
         origin = sent(b"origin")
         if origin != f"http://{host}":
-            raise RefusalError(403, "Origin", f"Origin must be http://{host}, got {origin!r}; ask from the page itself")
+            raise RefusalError(
+                403,
+                "Origin",
+                worded(
+                    "Origin must be http://{host}, got {origin!r}; ask from the page itself", host=host, origin=origin
+                ),
+            )
         kind = (sent(b"content-type") or "").partition(";")[0].strip().lower()
         if kind != "application/json":
-            raise RefusalError(415, "Content-Type", f"Content-Type must be application/json, got {kind!r}")
+            raise RefusalError(
+                415, "Content-Type", worded("Content-Type must be application/json, got {kind!r}", kind=kind)
+            )
         length = sent(b"content-length") or "0"
         if not (length.isascii() and length.isdigit() and len(length) <= 20 and int(length) <= LARGEST):
             raise too_large()

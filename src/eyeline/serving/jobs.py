@@ -10,6 +10,7 @@ from typing import Any
 
 from eyeline.serving.refusal import RefusalError
 from eyeline.traces import Cancelled
+from eyeline.words import worded
 
 #: The number of finished jobs kept.
 REMEMBERED = 16
@@ -109,7 +110,9 @@ class Jobs:
         """The job with a number from a path. Raises RefusalError, 404, if there is none (any more)."""
         found = next((job for job in self._jobs.values() if str(job.number) == number), None)
         if found is None:
-            raise RefusalError(404, "job", f"job must be one that runs or ran lately, got {number[:20]!r}")
+            raise RefusalError(
+                404, "job", worded("job must be one that runs or ran lately, got {number!r}", number=number[:20])
+            )
         return found
 
     def close(self, seconds: float = 5.0) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from eyeline.serving.guard import LARGEST, too_large
 from eyeline.serving.refusal import RefusalError
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -53,7 +54,7 @@ def run_request(sent: Mapping[str, Any], models: Collection[str], files: int) ->
     text, file, scale = sent.get("text"), sent.get("file"), sent.get("scale")
     model, mask = sent.get("model", next(iter(models))), sent.get("mask")
     if (text is None) == (file is None):
-        raise RefusalError(400, "text", "text must be given, or file, and not both")
+        raise RefusalError(400, "text", worded("text must be given, or file, and not both"))
     if text is not None and not isinstance(text, str):
         raise _wrong("text", "be a string", text)
     if file is not None and not (_is_whole(file) and 0 <= file < files):
@@ -85,7 +86,7 @@ async def read_json(request: Request) -> dict[str, Any]:
         found = json.loads(b"".join(parts).decode(), parse_constant=_finite, parse_float=_finite, parse_int=_short)
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise RefusalError(400, "body", f"body must be JSON in UTF-8; {reason}") from None
+        raise RefusalError(400, "body", worded("body must be JSON in UTF-8; {reason}", reason=reason)) from None
     if not isinstance(found, dict):
         raise _wrong("body", "be a JSON object", found)
     return found
@@ -94,13 +95,13 @@ async def read_json(request: Request) -> dict[str, Any]:
 def _finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError(f"numbers must be finite, got {text[:20]}")
+        raise ValueError(worded("numbers must be finite, got {text}", text=text[:20]))
     return number
 
 
 def _short(text: str) -> int:
     if len(text) > 20:
-        raise ValueError(f"whole numbers must have at most 20 digits, got {len(text)}")
+        raise ValueError(worded("whole numbers must have at most 20 digits, got {count}", count=len(text)))
     return int(text)
 
 

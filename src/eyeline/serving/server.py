@@ -10,6 +10,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from eyeline.answers import QuestionError
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from uvicorn import Server
@@ -28,7 +29,7 @@ def listen(port: int = 0) -> socket.socket:
         QuestionError: if the port is in use or not permitted.
     """
     if not 0 <= port <= 65535:
-        raise QuestionError(f"port must be from 1 to 65535, got {port}")
+        raise QuestionError(worded("port must be from 1 to 65535, got {port}", port=port))
     found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         if os.name == "posix":  # on other systems this would let two programs listen on the same port
@@ -38,7 +39,11 @@ def listen(port: int = 0) -> socket.socket:
     except OSError as error:
         found.close()
         raise QuestionError(
-            f"port must be free, got {port} ({error.strerror}); give another one, or none: a free one is taken then"
+            worded(
+                "port must be free, got {port} ({strerror}); give another one, or none: a free one is taken then",
+                port=port,
+                strerror=error.strerror,
+            )
         ) from None
     return found
 

@@ -22,6 +22,7 @@ from eyeline.traces.own_encoder_decoder import only_decoder_is_causal
 from eyeline.traces.parts import records_parts
 from eyeline.views.page.message import trace_entry
 from eyeline.views.page.requests.request import RequestError
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from eyeline.traces.text_model import AnyModel
@@ -74,7 +75,11 @@ class Session:
             place = request.get(name)
             if isinstance(place, (int, float)) and place in self._forgotten:
                 raise RefusalError(
-                    410, name, f"{name} must be one that is kept, and this one had to make room; run its text anew"
+                    410,
+                    name,
+                    worded(
+                        "{name} must be one that is kept, and this one had to make room; run its text anew", name=name
+                    ),
                 )
         try:
             answer = self.page.answer(request)

@@ -11,6 +11,7 @@ from typing import Literal
 
 from eyeline.answers import QuestionError
 from eyeline.surveys.folder import ABOUT
+from eyeline.words import worded
 
 #: The text shown without an argument.
 EXAMPLE = "time flies like an arrow"
@@ -50,17 +51,29 @@ class InputFile:
         with open(self.path, "rb") as opened:
             found = opened.read(LARGEST + 1)
         if len(found) > LARGEST:
-            raise QuestionError(f"{self.path} must have at most {LARGEST >> 20} MiB of text; cut it up")
+            raise QuestionError(
+                worded(
+                    "{path} must have at most {largest} MiB of text; cut it up", path=self.path, largest=LARGEST >> 20
+                )
+            )
         try:
             return found.decode("utf-8-sig").strip("\r\n")
         except UnicodeDecodeError as error:
             byte = f"{error.object[error.start]:#04x} at {error.start}"
-            raise QuestionError(f"{self.path} must be UTF-8 text, got byte {byte}") from None
+            raise QuestionError(
+                worded("{path} must be UTF-8 text, got byte {byte}", path=self.path, byte=byte)
+            ) from None
 
     def check(self) -> None:
         """Raise QuestionError if the file is no longer in its folder (a link may have replaced it)."""
         if self.folder is not None and not _lies_in(self.path, self.folder):
-            raise QuestionError(f"{self.path} must be a file of {self.folder}, got none; start again to see its files")
+            raise QuestionError(
+                worded(
+                    "{path} must be a file of {folder}, got none; start again to see its files",
+                    path=self.path,
+                    folder=self.folder,
+                )
+            )
 
 
 @dataclass(frozen=True)
@@ -108,8 +121,12 @@ def source_of(given: str | None) -> Source:
         return Source(file=InputFile(path.name, path, _kind(path) or "text"))
     if _LOOKS_LIKE_A_PATH.fullmatch(given):
         raise QuestionError(
-            f"TEXT must be a sentence, or a file or folder that exists, got {given!r}, where there is none; check the "
-            f"path, or pass a sentence that looks like a path through stdin: echo ... | eyeline view -"
+            worded(
+                "TEXT must be a sentence, or a file or folder that exists, got {given!r}, where there is "
+                "none; check the path, or pass a sentence that looks like a path through stdin: echo ... | "
+                "eyeline view -",
+                given=given,
+            )
         )
     return Source(text=given)
 
@@ -123,7 +140,13 @@ def _files(folder: Path) -> tuple[InputFile, ...]:
             found.append(InputFile(path.name, path, kind, folder))
     if not found:
         kinds = ", ".join(f".{suffix}" for suffix in (*_TEXTS, _TRACE))
-        raise QuestionError(f"{folder} must be a model's folder, or have files to show ({kinds}), got none of them")
+        raise QuestionError(
+            worded(
+                "{folder} must be a model's folder, or have files to show ({kinds}), got none of them",
+                folder=folder,
+                kinds=kinds,
+            )
+        )
     return tuple(found)
 
 

@@ -84,7 +84,11 @@ class SurveySession:
         known = ("other", "layer", "head", "sort", "rank")
         for key in sent:
             if key not in known:
-                raise RefusalError(400, key[:40], f"body must hold none but {', '.join(known)}, got {key[:40]!r}")
+                raise RefusalError(
+                    400,
+                    key[:40],
+                    worded("body must hold none but {known}, got {key!r}", known=", ".join(known), key=key[:40]),
+                )
         rank = sent.get("rank")
         try:
             found = examples.answer(self.page, {**sent, "first": rank, "count": 1, "sort": sent.get("sort")})[0]
@@ -92,11 +96,11 @@ class SurveySession:
             argument = "rank" if error.argument == "first" else error.argument
             raise RefusalError(400, argument, error.message.replace("first", "rank", 1)) from None
         if not found["examples"]:
-            raise RefusalError(400, "rank", f"rank must be that of an example, got {rank!r:.40}")
+            raise RefusalError(400, "rank", worded("rank must be that of an example, got {rank!r:.40}", rank=rank))
         at = int(sent["other"])
         name = self._models[at]
         if name is None or self.texts is None:
-            raise RefusalError(400, "other", "other must be a survey of a model that Eyeline runs, got another")
+            raise RefusalError(400, "other", worded("other must be a survey of a model that Eyeline runs, got another"))
         example = found["examples"][0]
         return self.texts.jobs.start(lambda job: self._run(at, name, example, job))
 

@@ -36,5 +36,5 @@ def unsealed(data: bytes) -> pa.Table:
     file = parquet.ParquetFile(pa.BufferReader(data))
     length, _, checksum = (file.metadata.metadata or {}).get(_KEY, b"").partition(b" ")
     if not length.isdigit() or checksum != str(zlib.crc32(memoryview(data)[: int(length)])).encode():
-        raise ValueError("its checksum isn't that of its data")
+        raise ValueError(worded("its checksum isn't that of its data"))
     return file.read()

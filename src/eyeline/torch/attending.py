@@ -21,6 +21,7 @@ from eyeline.torch.edited import edited
 from eyeline.torch.operator import attend
 from eyeline.torch.spec import Telling, spec
 from eyeline.torch.transforms import attended, is_within_transform
+from eyeline.words import worded
 
 _TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
@@ -116,8 +117,10 @@ def observe(
     """
     if shard is not None or lse is not None:
         raise ValueError(
-            "shard and lse must be left out for tensors, since observations of tensors have gradients; pass NumPy "
-            "arrays"
+            worded(
+                "shard and lse must be left out for tensors, since observations of tensors have gradients; "
+                "pass NumPy arrays"
+            )
         )
     output, seen = observe_counted(
         q,
@@ -280,21 +283,54 @@ def _of_one_type(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tenso
 def _check(q: Tensor, k: Tensor, v: Tensor) -> None:
     for name, x in (("q", q), ("k", k), ("v", v)):
         if not isinstance(x, Tensor):
-            raise TypeError(f"{name} must be a tensor, as the others are, got {type(x).__name__}; use torch.as_tensor")
+            raise TypeError(
+                worded(
+                    "{name} must be a tensor, as the others are, got {type}; use torch.as_tensor",
+                    name=name,
+                    type=type(x).__name__,
+                )
+            )
         if x.dtype not in _TYPES:
             raise ValueError(
-                f"{name} must be float16, bfloat16, float32 or float64, got {x.dtype}; convert it with {name}.float()"
+                worded(
+                    "{name} must be float16, bfloat16, float32 or float64, got {dtype}; convert it with {name}.float()",
+                    name=name,
+                    dtype=x.dtype,
+                )
             )
         if x.ndim < 2:
             raise ValueError(
-                f"{name} must be (tokens, width) or (..., heads, tokens, width), got shape {tuple(x.shape)}"
+                worded(
+                    "{name} must be (tokens, width) or (..., heads, tokens, width), got shape {shape}",
+                    name=name,
+                    shape=tuple(x.shape),
+                )
             )
         if x.dtype != q.dtype:
             raise ValueError(
-                f"{name} must be of q's type, {q.dtype}, got {x.dtype}; convert one, or use torch.autocast"
+                worded(
+                    "{name} must be of q's type, {dtype}, got {got}; convert one, or use torch.autocast",
+                    name=name,
+                    dtype=q.dtype,
+                    got=x.dtype,
+                )
             )
         if x.device != q.device:
-            raise ValueError(f"{name} must be on q's device, {q.device}, got {x.device}")
+            raise ValueError(
+                worded(
+                    "{name} must be on q's device, {device}, got {got}",
+                    name=name,
+                    device=q.device,
+                    got=x.device,
+                )
+            )
         if x.ndim != q.ndim:
-            raise ValueError(f"{name} must have as many axes as q, {q.ndim}, got shape {tuple(x.shape)}")
+            raise ValueError(
+                worded(
+                    "{name} must have as many axes as q, {ndim}, got shape {shape}",
+                    name=name,
+                    ndim=q.ndim,
+                    shape=tuple(x.shape),
+                )
+            )
     check_shapes(tuple(q.shape), tuple(k.shape), tuple(v.shape))

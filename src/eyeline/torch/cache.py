@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from eyeline.words import worded
+
 _LEAST = 64
 
 
@@ -35,7 +37,10 @@ class Cache:
         """
         if torch.is_grad_enabled() and (k.requires_grad or v.requires_grad):
             raise ValueError(
-                "k and v must need no gradient where a cache keeps them, got ones that do; decode in torch.no_grad()"
+                worded(
+                    "k and v must need no gradient where a cache keeps them, got ones that do; decode in "
+                    "torch.no_grad()"
+                )
             )
         before, self.length = self.length, self.length + k.shape[-2]
         held = tuple(self._room(at, x, before) for at, x in enumerate((k, v)))
@@ -51,7 +56,7 @@ class Cache:
             ValueError: if there are none.
         """
         if self._held is None:
-            raise ValueError("cache must hold something, got an empty one; call append first")
+            raise ValueError(worded("cache must hold something, got an empty one; call append first"))
         k, v = self._held
         return k[..., : self.length, :], v[..., : self.length, :]
 
@@ -63,7 +68,16 @@ class Cache:
             if mine.shape[:-2] + mine.shape[-1:] != x.shape[:-2] + x.shape[-1:] or mine.dtype != x.dtype:
                 self.length = before
                 wanted = (*mine.shape[:-2], "n", mine.shape[-1])
-                raise ValueError(f"{name} must be {wanted} of {mine.dtype}, got {tuple(x.shape)} of {x.dtype}")
+                raise ValueError(
+                    worded(
+                        "{name} must be {wanted} of {dtype}, got {shape} of {got}",
+                        name=name,
+                        wanted=wanted,
+                        dtype=mine.dtype,
+                        shape=tuple(x.shape),
+                        got=x.dtype,
+                    )
+                )
             if mine.shape[-2] >= self.length:
                 return mine
         room = x.new_empty(*x.shape[:-2], max(2 * before, self.length, _LEAST), x.shape[-1])

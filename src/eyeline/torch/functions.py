@@ -10,6 +10,7 @@ import torch
 
 from eyeline.forks import ForkSafeLock
 from eyeline.masks import function_key, snapshot
+from eyeline.words import worded
 
 _lock = ForkSafeLock()
 _names: dict[Hashable, str] = {}
@@ -40,6 +41,9 @@ def named(name: str) -> Any:
         return _functions[name]
     except KeyError:
         raise ValueError(
-            f"function must be one that this process has seen, got {name!r}; a program exported with a function of "
-            f"your own runs in the process that exported it"
+            worded(
+                "function must be one that this process has seen, got {name!r}; a program exported with a "
+                "function of your own runs in the process that exported it",
+                name=name,
+            )
         ) from None

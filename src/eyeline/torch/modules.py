@@ -14,6 +14,7 @@ from eyeline.readouts.observation import Observation
 from eyeline.scores import Scores
 from eyeline.torch.attending import attention, drawn_seed, observe
 from eyeline.torch.cache import Cache
+from eyeline.words import worded
 
 
 class _Attention(nn.Module):
@@ -25,11 +26,13 @@ class _Attention(nn.Module):
         super().__init__()
         key_heads = heads if key_heads is None else key_heads
         if heads < 1 or width % heads:
-            raise ValueError(f"heads must divide the width, {width}, got {heads}")
+            raise ValueError(worded("heads must divide the width, {width}, got {heads}", width=width, heads=heads))
         if key_heads < 1 or heads % key_heads:
-            raise ValueError(f"key_heads must divide heads, {heads}, got {key_heads}")
+            raise ValueError(
+                worded("key_heads must divide heads, {heads}, got {key_heads}", heads=heads, key_heads=key_heads)
+            )
         if not 0 <= dropout < 1:
-            raise ValueError(f"dropout must be a number from 0 to below 1, got {dropout}")
+            raise ValueError(worded("dropout must be a number from 0 to below 1, got {dropout}", dropout=dropout))
         self.heads, self.key_heads, self.dropout = heads, key_heads, dropout
         self.head_dim = width // heads
         self.query = nn.Linear(width, width, bias, **made)
@@ -87,7 +90,11 @@ class SelfAttention(_Attention):
     ) -> None:
         super().__init__(width, width, heads, key_heads, dropout, bias, device=device, dtype=dtype)
         if rotary and self.head_dim % 2:
-            raise ValueError(f"rotary must have an even head width, got {self.head_dim}; change width or heads")
+            raise ValueError(
+                worded(
+                    "rotary must have an even head width, got {head_dim}; change width or heads", head_dim=self.head_dim
+                )
+            )
         self.rotary, self.causal = rotary, causal
 
     def forward(

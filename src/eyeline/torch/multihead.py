@@ -14,6 +14,7 @@ from eyeline.readouts import Readout, Weights
 from eyeline.readouts.observation import Observation
 from eyeline.scores import Bias
 from eyeline.torch.attending import attention, drawn_seed, observe
+from eyeline.words import worded
 
 
 class InputError(ValueError, AssertionError):
@@ -192,27 +193,47 @@ def _check(
 ) -> None:
     """Check shapes and types, with the error messages of `torch.nn.MultiheadAttention` where it has them."""
     if query.ndim not in (2, 3):
-        raise InputError(f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor")
+        raise InputError(
+            worded(
+                "query should be unbatched 2D or batched 3D tensor but received {ndim}-D query tensor", ndim=query.ndim
+            )
+        )
     if query.is_nested or key.is_nested or value.is_nested:
         raise InputError(
-            "MultiheadAttention does not support NestedTensor outside of its fast path, and this one has no such path; "
-            "pad the tensors, and pass a key_padding_mask"
+            worded(
+                "MultiheadAttention does not support NestedTensor outside of its fast path, and this one has "
+                "no such path; pad the tensors, and pass a key_padding_mask"
+            )
         )
     axes = query.ndim
     if key.ndim != axes or value.ndim != axes:
         raise InputError(
-            f"For a {axes}-D `query`, expected `key` and `value` to be {axes}-D but found {key.ndim}-D and "
-            f"{value.ndim}-D tensors respectively"
+            worded(
+                "For a {axes}-D `query`, expected `key` and `value` to be {axes}-D but found {ndim}-D and "
+                "{other}-D tensors respectively",
+                axes=axes,
+                ndim=key.ndim,
+                other=value.ndim,
+            )
         )
     if padding is not None and padding.ndim != axes - 1:
         raise InputError(
-            f"For a {axes}-D `query`, expected `key_padding_mask` to be `None` or {axes - 1}-D but found "
-            f"{padding.ndim}-D tensor instead"
+            worded(
+                "For a {axes}-D `query`, expected `key_padding_mask` to be `None` or {other}-D but found "
+                "{ndim}-D tensor instead",
+                axes=axes,
+                other=axes - 1,
+                ndim=padding.ndim,
+            )
         )
     if attn_mask is not None and attn_mask.ndim not in (2, 3):
         raise InputError(
-            f"For a {axes}-D `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found {attn_mask.ndim}-D "
-            f"tensor instead"
+            worded(
+                "For a {axes}-D `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found {ndim}-D "
+                "tensor instead",
+                axes=axes,
+                ndim=attn_mask.ndim,
+            )
         )
     for name, x, width in (
         ("query", query, module.embed_dim),
@@ -220,23 +241,55 @@ def _check(
         ("value", value, module.vdim),
     ):
         if x.shape[-1] != width:
-            raise InputError(f"{name} must have width {width} in its last axis, got shape {tuple(x.shape)}")
+            raise InputError(
+                worded(
+                    "{name} must have width {width} in its last axis, got shape {shape}",
+                    name=name,
+                    width=width,
+                    shape=tuple(x.shape),
+                )
+            )
     if key.shape[:-1] != value.shape[:-1]:
-        raise InputError(f"value must have key's tokens, {tuple(key.shape[:-1])}, got shape {tuple(value.shape)}")
+        raise InputError(
+            worded(
+                "value must have key's tokens, {shape}, got shape {got}",
+                shape=tuple(key.shape[:-1]),
+                got=tuple(value.shape),
+            )
+        )
     along = 0 if axes == 2 else int(module.batch_first)
     L, S = query.shape[along], key.shape[along]
     batch = 1 if axes == 2 else query.shape[1 - along]
     if axes == 3 and key.shape[1 - along] != batch:
-        raise InputError(f"key must have query's batch, {batch}, got shape {tuple(key.shape)}")
+        raise InputError(
+            worded("key must have query's batch, {batch}, got shape {shape}", batch=batch, shape=tuple(key.shape))
+        )
     if padding is not None and padding.shape != ((S,) if axes == 2 else (batch, S)):
-        raise InputError(f"key_padding_mask must be one entry per key, ({batch}, {S}), got {tuple(padding.shape)}")
+        raise InputError(
+            worded(
+                "key_padding_mask must be one entry per key, ({batch}, {S}), got {shape}",
+                batch=batch,
+                S=S,
+                shape=tuple(padding.shape),
+            )
+        )
     if attn_mask is not None:
         wanted = (L, S) if attn_mask.ndim == 2 else (batch * module.num_heads, L, S)
         if attn_mask.shape != wanted:
-            raise InputError(f"Expected `attn_mask` shape to be {wanted} but got {tuple(attn_mask.shape)}")
+            raise InputError(
+                worded(
+                    "Expected `attn_mask` shape to be {wanted} but got {shape}",
+                    wanted=wanted,
+                    shape=tuple(attn_mask.shape),
+                )
+            )
     for name, mask in (("key_padding_mask", padding), ("attn_mask", attn_mask)):
         if mask is not None and mask.dtype != torch.bool and not mask.is_floating_point():
             raise InputError(
-                f"{name} must be booleans, True where a query may not look, or numbers that are added to the scores; "
-                f"only bool and floating types of {name} are supported, got {mask.dtype}"
+                worded(
+                    "{name} must be booleans, True where a query may not look, or numbers that are added to the "
+                    "scores; only bool and floating types of {name} are supported, got {dtype}",
+                    name=name,
+                    dtype=mask.dtype,
+                )
             )

@@ -35,6 +35,7 @@ from eyeline.readouts import Readout
 from eyeline.scores import Score
 from eyeline.torch.functions import name_of, named
 from eyeline.torch.request import Request, default_scale
+from eyeline.words import worded
 
 # Masks may be created inside a compiled function, from constants.
 for numbers in (whole, lists):
@@ -52,7 +53,13 @@ class Telling:
         """Store the seed; returns its index among the facts, null without dropout."""
         if isinstance(seed, Tensor):
             if seed.ndim or seed.is_floating_point():
-                raise ValueError(f"seed must be one whole number, got a tensor of {seed.dtype} of {tuple(seed.shape)}")
+                raise ValueError(
+                    worded(
+                        "seed must be one whole number, got a tensor of {dtype} of {shape}",
+                        dtype=seed.dtype,
+                        shape=tuple(seed.shape),
+                    )
+                )
             check_dropout(dropout, 0)
             return self._fact(seed) if dropout else "null"
         share, number = check_dropout(dropout, seed)

@@ -14,6 +14,7 @@ from eyeline.edits.call_parts import heads_as_batch
 from eyeline.scores import Sinks
 from eyeline.traces.errors import TraceError
 from eyeline.traces.layer_trace import LayerTrace
+from eyeline.words import worded
 
 Array = NDArray[Any]
 
@@ -50,7 +51,13 @@ def _checked(x: ArrayLike, rows: int, what: str) -> Array:
         array = np.empty(0, object)
     if array.dtype.kind not in "fiub" or array.ndim not in (1, 2) or len(array) != rows:
         raise TraceError(
-            f"X must be real numbers, ({rows}, E) or ({rows},), one row for each of the {what}, got {array.dtype} of "
-            f"shape {array.shape}"
+            worded(
+                "X must be real numbers, ({rows}, E) or ({rows},), one row for each of the {what}, got "
+                "{dtype} of shape {shape}",
+                rows=rows,
+                what=what,
+                dtype=array.dtype,
+                shape=array.shape,
+            )
         )
     return array.astype(np.float64 if array.dtype == np.float64 else np.float32)

@@ -62,7 +62,9 @@ def mean_outputs(
     (<MeanOutputs of minilm over 14 tokens>, (6, 12, 32))
     """
     if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
-        raise TypeError(f"texts must be a list of texts, got {type(texts).__name__}; write [text] for one")
+        raise TypeError(
+            worded("texts must be a list of texts, got {type}; write [text] for one", type=type(texts).__name__)
+        )
     opened = hasattr(model, "go_on")
     runs_on = cast(TextModel, model) if opened else text_model(cast(AnyModel, model), tokenizer, progress=progress)
     asked: Iterable[str] = (text for text in map(_checked, texts) if text.strip())
@@ -148,5 +150,5 @@ def _traces(model: TextModel, text: str) -> list[Trace]:
 
 def _checked(text: object) -> str:
     if not isinstance(text, str):
-        raise TypeError(f"texts must be strings, got {type(text).__name__} among them")
+        raise TypeError(worded("texts must be strings, got {type} among them", type=type(text).__name__))
     return text

@@ -147,7 +147,7 @@ def _refuse_code(path: Path) -> None:
     except ModelError:
         raise
     except (OSError, ValueError, RecursionError):
-        raise ModelError(f"{path} is not JSON, or was cut short; get the file again") from None
+        raise ModelError(worded("{path} is not JSON, or was cut short; get the file again", path=path)) from None
     if isinstance(data, dict) and data.get("auto_map"):
         raise ModelError(
             worded(

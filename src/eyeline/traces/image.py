@@ -13,6 +13,7 @@ from eyeline.traces.errors import TraceError
 from eyeline.traces.safetensors_file import StoredArrays
 from eyeline.traces.settings import StoredSettings
 from eyeline.traces.tokenized_text import TokenizedText, Word
+from eyeline.words import worded
 
 Pixels = NDArray[np.uint8]
 
@@ -124,7 +125,14 @@ def opened_image(tensors: StoredArrays, about: StoredSettings, tokens: int) -> I
     shape = tensors.shape("image")
     if len(shape) != 3 or not rows <= shape[0] <= LARGEST or not columns <= shape[1] <= LARGEST or shape[2] != 3:
         raise TraceError(
-            f"{tensors.path}: image must be of shape (height, width, 3), from {rows} × {columns} to {LARGEST} × "
-            f"{LARGEST} pixels, got {shape}; save the trace again"
+            worded(
+                "{path}: image must be of shape (height, width, 3), from {rows} × {columns} to {largest} × "
+                "{largest} pixels, got {shape}; save the trace again",
+                path=tensors.path,
+                rows=rows,
+                columns=columns,
+                largest=LARGEST,
+                shape=shape,
+            )
         )
     return Image(tensors.array("image", "U8", shape), rows, columns, first)

@@ -243,18 +243,36 @@ def checked(name: str, given: ArrayLike, where: str = "") -> Array:
     except (TypeError, ValueError):
         array = np.empty(0, object)
     if not (np.issubdtype(array.dtype, np.floating) or array.dtype.name == "bfloat16"):
-        raise TraceError(f"{name}{where} must be an array of floating-point numbers, got {array.dtype}")
+        raise TraceError(
+            worded(
+                "{name}{where} must be an array of floating-point numbers, got {dtype}",
+                name=name,
+                where=where,
+                dtype=array.dtype,
+            )
+        )
     if array.ndim != 4 or not array.size:
         raise TraceError(
-            f"{name}{where} must be (layers, heads, tokens, width), at least one of each, got shape {array.shape}; "
-            f"{name}[None] is one layer"
+            worded(
+                "{name}{where} must be (layers, heads, tokens, width), at least one of each, got shape "
+                "{shape}; {name}[None] is one layer",
+                name=name,
+                where=where,
+                shape=array.shape,
+            )
         )
     with np.errstate(over="ignore"):
         array = np.ascontiguousarray(array, np.float32)
     if not np.isfinite(array).all():
         place = tuple(int(axis) for axis in np.argwhere(~np.isfinite(array))[0])
         raise TraceError(
-            f"{name}{where} must be finite in float32, got {array[place]} at {place}; set what is masked out to 0"
+            worded(
+                "{name}{where} must be finite in float32, got {array} at {place}; set what is masked out to 0",
+                name=name,
+                where=where,
+                array=array[place],
+                place=place,
+            )
         )
     return array
 

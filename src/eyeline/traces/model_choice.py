@@ -17,6 +17,7 @@ from eyeline.traces.own_encoder_decoder import OwnEncoderDecoder
 from eyeline.traces.own_model import OwnModel
 from eyeline.traces.text_model import AnyModel, TextModel
 from eyeline.traces.transformers_model import TransformersModel
+from eyeline.words import worded
 
 
 def text_model(
@@ -53,8 +54,11 @@ def text_model(
         return TransformersModel(model, tokenizer, kind, target)
     if not isinstance(model, Model):
         raise TraceError(
-            f"model must be a model's name, a folder, or a loaded model, got {type(model).__name__}; of a pipeline of "
-            "transformers, give pipeline.model and tokenizer=pipeline.tokenizer"
+            worded(
+                "model must be a model's name, a folder, or a loaded model, got {type}; of a pipeline of "
+                "transformers, give pipeline.model and tokenizer=pipeline.tokenizer",
+                type=type(model).__name__,
+            )
         )
     return _own(model, tokenizer, kind, target)
 
@@ -90,4 +94,6 @@ def _kept(files: ModelFiles) -> ModelFiles:
 def _only_transformers(**given: object) -> None:
     names = [name for name, value in given.items() if value is not None]
     if names:
-        raise TraceError(f"{' and '.join(names)} must be left out with a model that isn't of transformers")
+        raise TraceError(
+            worded("{names} must be left out with a model that isn't of transformers", names=" and ".join(names))
+        )

@@ -48,9 +48,14 @@ class OwnEncoderDecoder:
         assert isinstance(model.network, EncoderDecoder)
         assert isinstance(model.config, EncoderDecoderConfig)
         if kind not in (None, "encoder", "decoder"):
-            raise TraceError(f"kind must be 'encoder' or 'decoder', got {kind!r}")
+            raise TraceError(worded("kind must be 'encoder' or 'decoder', got {kind!r}", kind=kind))
         if target is not None and kind != "decoder":
-            raise TraceError(f'target must be left out without kind="decoder", whose text it is; got {target!r:.40}')
+            raise TraceError(
+                worded(
+                    'target must be left out without kind="decoder", whose text it is; got {target!r:.40}',
+                    target=target,
+                )
+            )
         self.model = model
         self.identity: object = model
         self.kind: str = kind or "encoder"
@@ -117,7 +122,7 @@ class OwnEncoderDecoder:
             trace = replace(trace, model=replace(trace.model, name=f"{self.name}, encoder"))
             return replace(trace, name=_name("encoder", edits)) if mask is None and scale is None else trace
         if mask is not None or scale is not None:
-            raise TraceError('mask and scale must be left out with kind="decoder", got one of them')
+            raise TraceError(worded('mask and scale must be left out with kind="decoder", got one of them'))
         if cancelled is not None and cancelled():
             raise Cancelled
         tokens, ids = text.tokens, text.inputs["ids"]
@@ -147,7 +152,7 @@ class OwnEncoderDecoder:
         """
         tokens = self._known(self.model.tokens(text), "text")
         if not tokens.has_words:
-            raise TraceError(f"text must have at least one word, got {text[:20]!r}")
+            raise TraceError(worded("text must have at least one word, got {text!r}", text=text[:20]))
         read = OwnEncoderDecoder(self.model)
         target = self._target if target is None else target
         changes = self._found(edits, tokens, lambda: self._written(tokens, target))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from eyeline.traces.errors import TraceError
+from eyeline.words import worded
 
 
 def is_whole(value: object) -> bool:
@@ -31,5 +32,9 @@ def checked_range(name: str, given: tuple[int, int] | None, count: int) -> tuple
     except (TypeError, ValueError):
         first = last = -1
     if not is_whole(first) or not is_whole(last) or not 0 <= first < last <= count:
-        raise TraceError(f"{name} must be [first, last) within 0 to {count}, got {given!r}")
+        raise TraceError(
+            worded(
+                "{name} must be [first, last) within 0 to {count}, got {given!r}", name=name, count=count, given=given
+            )
+        )
     return int(first), int(last)

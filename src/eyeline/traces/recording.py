@@ -17,6 +17,7 @@ from eyeline.traces.model_choice import text_model
 from eyeline.traces.own_encoder_decoder import OwnEncoderDecoder, only_decoder_is_causal
 from eyeline.traces.text_model import ReadText, TextModel, TorchModel
 from eyeline.traces.trace import Trace
+from eyeline.words import worded
 
 #: What `edits=` takes.
 Edits = Sequence[Edit] | Edit
@@ -141,28 +142,33 @@ def record(
     wanted, changes = Keep(values=values, measures=True), several(edits)
     if hasattr(model, "named_modules"):  # torch's
         if mask is not None or scale is not None:
-            raise TraceError("mask and scale must be left out with a model of transformers, which has its own")
+            raise TraceError(worded("mask and scale must be left out with a model of transformers, which has its own"))
         if processor is not None:
             if tokenizer is not None or target is not None:
-                raise TraceError("tokenizer and target must be left out with a processor, which is for pictures")
+                raise TraceError(
+                    worded("tokenizer and target must be left out with a processor, which is for pictures")
+                )
             from eyeline.traces.transformers_pictures import record_picture
 
             return [record_picture(text, model, processor, keep_of(keep, wanted), cancelled, progress, changes)]
         if not isinstance(text, (str, Mapping)):
             raise TraceError(
-                f"text must be a string, or a dict of the model's inputs, got {type(text).__name__}; of a picture, "
-                "give processor=AutoImageProcessor.from_pretrained(...) too"
+                worded(
+                    "text must be a string, or a dict of the model's inputs, got {type}; of a picture, give "
+                    "processor=AutoImageProcessor.from_pretrained(...) too",
+                    type=type(text).__name__,
+                )
             )
         from eyeline.traces.transformers_traces import record_inputs
 
         return record_inputs(text, model, tokenizer, target, keep_of(keep, wanted), cancelled, progress, changes)
     if tokenizer is not None or processor is not None:
         name = "processor" if tokenizer is None else "tokenizer"
-        raise TraceError(f"{name} must be left out with a model that isn't of transformers")
+        raise TraceError(worded("{name} must be left out with a model that isn't of transformers", name=name))
     if not isinstance(text, str):
-        raise TraceError(f"text must be a string, got {type(text).__name__}")
+        raise TraceError(worded("text must be a string, got {type}", type=type(text).__name__))
     if not text.strip():
-        raise TraceError(f"text must have at least one word, got {text[:20]!r}")
+        raise TraceError(worded("text must have at least one word, got {text!r}", text=text[:20]))
     asked = text_model(model, progress=progress)
     wanted = keep_of(keep, wanted, asked.layers, asked.heads)
 
@@ -178,7 +184,11 @@ def record(
         )
         return parts.traces
     if target is not None:
-        raise TraceError(f"target must be left out with a model that isn't an encoder-decoder, got {target!r:.40}")
+        raise TraceError(
+            worded(
+                "target must be left out with a model that isn't an encoder-decoder, got {target!r:.40}", target=target
+            )
+        )
     return record_text(
         asked,
         asked.read(text),
@@ -239,12 +249,14 @@ def record_text(
     """Run any model over a read text and record its trace: the only way from a text to a trace."""
     tokens = text.tokens
     if not tokens.has_words:
-        raise TraceError(f"text must have at least one word, got {tokens.text[:20]!r}, which has none")
+        raise TraceError(
+            worded("text must have at least one word, got {text!r}, which has none", text=tokens.text[:20])
+        )
     if scale is not None and not np.isfinite(scale):
-        raise TraceError(f"scale must be a finite number, got {scale!r}")
+        raise TraceError(worded("scale must be a finite number, got {scale!r}", scale=scale))
     if isinstance(mask, str):
         if mask != "causal":
-            raise TraceError(f"mask must be 'causal' or a mask of eyeline, got {mask!r}")
+            raise TraceError(worded("mask must be 'causal' or a mask of eyeline, got {mask!r}", mask=mask))
         mask = Causal()
     return model.record(
         text, keep, mask=mask, scale=scale, edits=several(edits), cancelled=cancelled, layer_done=layer_done

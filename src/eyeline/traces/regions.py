@@ -15,6 +15,7 @@ from eyeline.readouts.weights import Which
 from eyeline.traces.errors import TraceError
 from eyeline.traces.layer_trace import LayerTrace
 from eyeline.traces.positions import checked_range, is_whole
+from eyeline.words import worded
 
 Array = NDArray[Any]
 
@@ -45,7 +46,14 @@ def pooled(
     first, last = checked_range("keys", keys, layer.k.shape[1])
     for name, value, most in (("rows", rows, bottom - top), ("columns", columns, last - first)):
         if not is_whole(value) or not 1 <= value <= most:
-            raise TraceError(f"{name} must be a whole number from 1 to {most}, those of the region, got {value!r}")
+            raise TraceError(
+                worded(
+                    "{name} must be a whole number from 1 to {most}, those of the region, got {value!r}",
+                    name=name,
+                    most=most,
+                    value=value,
+                )
+            )
     return _observed(layer, head, slice(top, bottom), first, last, Pooled(rows, columns))[Pooled]
 
 

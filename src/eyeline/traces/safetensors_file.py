@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from eyeline.caches import whole
 from eyeline.traces.errors import TraceError
+from eyeline.words import worded
 
 #: The version of the trace file's format.
 SCHEMA = "eyeline.trace/1"
@@ -58,27 +59,45 @@ class StoredArrays:
             self._data = np.asarray(np.memmap(self.path, np.uint8, "r"))[8 + length :]
         except (SafetensorError, ValueError, RecursionError) as error:
             reason = " ".join(str(error).removeprefix("Error while deserializing header: ").split())
-            raise TraceError(f"{self.path} is no trace, or was cut short ({reason}); save it again") from None
+            raise TraceError(
+                worded("{path} is no trace, or was cut short ({reason}); save it again", path=self.path, reason=reason)
+            ) from None
         self._header = header
         try:
             self.about = json.loads(header.pop("__metadata__", {})[_KEY])
         except (KeyError, TypeError):
             raise TraceError(
-                f"{self.path} must have {_KEY!r} in its metadata, got none; it is no trace of Eyeline's"
+                worded(
+                    "{path} must have {key!r} in its metadata, got none; it is no trace of Eyeline's",
+                    path=self.path,
+                    key=_KEY,
+                )
             ) from None
         except (ValueError, RecursionError):
-            raise TraceError(f"{self.path}: {_KEY!r} in its metadata must be JSON; save the trace again") from None
+            raise TraceError(
+                worded("{path}: {key!r} in its metadata must be JSON; save the trace again", path=self.path, key=_KEY)
+            ) from None
 
     def array(self, name: str, kind: str, shape: tuple[int, ...]) -> NDArray[Any]:
         """Read an array, checked to have this dtype and shape."""
         entry = self._header.get(name)
         if entry is None:
-            raise TraceError(f"{self.path} must have an array {name}, got none; save the trace again")
+            raise TraceError(
+                worded("{path} must have an array {name}, got none; save the trace again", path=self.path, name=name)
+            )
         found = (entry["dtype"], tuple(entry["shape"]))
         if found != (kind, shape):
             raise TraceError(
-                f"{self.path}: {name} must be {kind} of shape {shape} by the file's own sizes, got {found[0]} of "
-                f"shape {found[1]}; save the trace again"
+                worded(
+                    "{path}: {name} must be {kind} of shape {shape} by the file's own sizes, got {found} of "
+                    "shape {got}; save the trace again",
+                    path=self.path,
+                    name=name,
+                    kind=kind,
+                    shape=shape,
+                    found=found[0],
+                    got=found[1],
+                )
             )
         first, last = entry["data_offsets"]
         # In another program's file, numbers may be unaligned.
@@ -92,5 +111,11 @@ class StoredArrays:
         """Read a float32 array, checked to be finite."""
         array = self.array(name, "F32", shape)
         if not np.isfinite(array).all():
-            raise TraceError(f"{self.path}: {name} must be finite numbers, got others; record the trace again")
+            raise TraceError(
+                worded(
+                    "{path}: {name} must be finite numbers, got others; record the trace again",
+                    path=self.path,
+                    name=name,
+                )
+            )
         return array

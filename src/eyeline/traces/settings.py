@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from eyeline.traces.errors import TraceError
+from eyeline.words import worded
 
 _MOST = 2**31 - 1
 
@@ -22,7 +23,14 @@ class StoredSettings:
         self.path, self.place = path, place
         if not isinstance(data, dict):
             name = place.rstrip(".") or "its metadata"
-            raise TraceError(f"{path}: {name} must be an object, got {_short(data)}; save the trace again")
+            raise TraceError(
+                worded(
+                    "{path}: {name} must be an object, got {value}; save the trace again",
+                    path=path,
+                    name=name,
+                    value=_short(data),
+                )
+            )
         self._data = data
 
     def get(self, name: str) -> Any:
@@ -32,7 +40,14 @@ class StoredSettings:
     def wrong(self, name: str, rule: str) -> NoReturn:
         """Raise `TraceError`: this setting breaks this rule."""
         raise TraceError(
-            f"{self.path}: {self.place}{name} must be {rule}, got {_short(self.get(name))}; save the trace again"
+            worded(
+                "{path}: {place}{name} must be {rule}, got {value}; save the trace again",
+                path=self.path,
+                place=self.place,
+                name=name,
+                rule=rule,
+                value=_short(self.get(name)),
+            )
         )
 
     def object(self, name: str, index: int | None = None) -> StoredSettings:

@@ -12,6 +12,7 @@ from eyeline.traces.errors import TraceError
 from eyeline.traces.layer_trace import LayerTrace
 from eyeline.traces.safetensors_file import StoredArrays
 from eyeline.traces.settings import StoredSettings
+from eyeline.words import worded
 
 Array = NDArray[Any]
 
@@ -72,7 +73,14 @@ def _allowed(tensors: StoredArrays, layer: StoredSettings, H: int, N: int, M: in
     if kind == "bits":
         bits = tensors.array(name, "U8", (heads, N, M))
         if bits.max(initial=0) > 1:
-            raise TraceError(f"{tensors.path}: {name} must be 0 and 1 alone, got {bits.max()}; save the trace again")
+            raise TraceError(
+                worded(
+                    "{path}: {name} must be 0 and 1 alone, got {max}; save the trace again",
+                    path=tensors.path,
+                    name=name,
+                    max=bits.max(),
+                )
+            )
         return Allowed("bits", bits)
     rows, count = (found[1] if found[1:2] == (1,) else N), (found[2] if len(found) == 4 else 1)
     return Allowed("bounds", tensors.array(name, "I32", (heads, rows, count, 2)))

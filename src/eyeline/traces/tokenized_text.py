@@ -10,6 +10,7 @@ from typing import Any
 from eyeline.models import Tokens
 from eyeline.models.units import piece_spans, shown_of, units_of
 from eyeline.traces.errors import TraceError
+from eyeline.words import worded
 
 Span = tuple[int, int]
 
@@ -135,7 +136,7 @@ def given_lines(
             )
     for label, text in names.items():
         if not isinstance(text, str):
-            raise TraceError(f"{label} must be a string, got {type(text).__name__}")
+            raise TraceError(worded("{label} must be a string, got {type}", label=label, type=type(text).__name__))
     return lines
 
 
@@ -146,11 +147,19 @@ def of_words(words: Sequence[str], name: str = "queries") -> TokenizedText:
     'a rose'
     """
     if isinstance(words, str) or not isinstance(words, Sequence) or not all(isinstance(word, str) for word in words):
-        raise TraceError(f'{name} must be a list of strings, one per token, got {words!r:.60}; such as ["a", "rose"]')
+        raise TraceError(
+            worded(
+                '{name} must be a list of strings, one per token, got {words!r:.60}; such as ["a", "rose"]',
+                name=name,
+                words=words,
+            )
+        )
     try:
         " ".join(words).encode()
     except UnicodeEncodeError as error:
-        raise TraceError(f"{name} must be valid Unicode, got {error.object[error.start]!r} in one") from None
+        raise TraceError(
+            worded("{name} must be valid Unicode, got {object!r} in one", name=name, object=error.object[error.start])
+        ) from None
     ends = list(accumulate(len(word) + 1 for word in words))
     spans = [(end - 1 - len(word), end - 1) for word, end in zip(words, ends, strict=True)]
     return TokenizedText(

@@ -33,6 +33,7 @@ from eyeline.traces.safetensors_file import write_trace
 from eyeline.traces.sizes import Sizes
 from eyeline.traces.stored_trace import stored_trace
 from eyeline.traces.tokenized_text import TokenizedText, given_lines
+from eyeline.words import worded
 
 Array = NDArray[Any]
 Kind = Literal["encoder", "decoder", "cross"]
@@ -271,7 +272,9 @@ class Trace:
     def layer(self, layer: int) -> LayerTrace:
         """A layer, counted from 0; raises `TraceError` if there is no such layer."""
         if not is_whole(layer) or not 0 <= layer < len(self.layers):
-            raise TraceError(f"layer must be from 0 to {len(self.layers) - 1}, got {layer!r}")
+            raise TraceError(
+                worded("layer must be from 0 to {count}, got {layer!r}", count=len(self.layers) - 1, layer=layer)
+            )
         return self.layers[layer]
 
     def _with_head(self, layer: int, head: int) -> LayerTrace:
@@ -286,5 +289,7 @@ class Trace:
             TraceError: if there is no such head.
         """
         if not is_whole(head) or not 0 <= head < self.model.heads:
-            raise TraceError(f"head must be from 0 to {self.model.heads - 1}, got {head!r}")
+            raise TraceError(
+                worded("head must be from 0 to {heads}, got {head!r}", heads=self.model.heads - 1, head=head)
+            )
         return head // (self.model.heads // self.model.key_heads)

@@ -18,6 +18,7 @@ from eyeline.traces.stored_inputs import opened_inputs
 from eyeline.traces.stored_layers import opened_layer
 from eyeline.traces.tokenized_text import TokenizedText, Word
 from eyeline.traces.trace import Array, Trace
+from eyeline.words import worded
 
 
 def load_trace(path: str | os.PathLike[str]) -> Trace:
@@ -61,7 +62,7 @@ def load_trace(path: str | os.PathLike[str]) -> Trace:
         try:
             changes = [edits_of_layer(edits, kind, number, L, (H, G), (N, M)) for number in range(L)]
         except EditError as error:
-            raise TraceError(f"{tensors.path}: {error}; save the trace again") from None
+            raise TraceError(worded("{path}: {error}; save the trace again", path=tensors.path, error=error)) from None
         layers = [replace(layer, edits=changed) for layer, changed in zip(layers, changes, strict=True)]
     cells = (min(N, PICTURE), min(M, PICTURE))
     measures = Measures(

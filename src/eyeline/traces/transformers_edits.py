@@ -15,6 +15,7 @@ from eyeline.traces.finding_words import word_positions
 from eyeline.traces.keep import Keep
 from eyeline.traces.layer_trace import LayerArrays
 from eyeline.traces.stored_edits import after_softmax
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from eyeline.huggingface.recording import RecordedCall
@@ -56,7 +57,11 @@ def edits_found(
             tokens = text if read or written is None else written()
             if not isinstance(tokens, Tokens):
                 raise EditError(
-                    f"{side} must be positions where the text isn't known, got {word!r}; give numbers from 0"
+                    worded(
+                        "{side} must be positions where the text isn't known, got {word!r}; give numbers from 0",
+                        side=side,
+                        word=word,
+                    )
                 )
             return word_positions(word, tokens, side)
 

@@ -59,8 +59,11 @@ class TransformersModel:
         self.kind = _checked_kind(kind, self._both)
         if target is not None and (not self._both or self.kind == "encoder"):
             raise TraceError(
-                'target must be left out, but for an encoder-decoder with kind="decoder", whose answer it is; '
-                f"got {target!r:.40}"
+                worded(
+                    'target must be left out, but for an encoder-decoder with kind="decoder", whose answer it '
+                    "is; got {target!r:.40}",
+                    target=target,
+                )
             )
         config = self.model.config
         sizes = config.get_text_config(decoder=self.kind == "decoder") if self._both else config.get_text_config()
@@ -129,7 +132,7 @@ class TransformersModel:
     ) -> Trace:
         """Run the model once over a text; see `TextModel.record`."""
         if mask is not None or scale is not None:
-            raise TraceError("mask and scale must be left out with a model of transformers, which has its own")
+            raise TraceError(worded("mask and scale must be left out with a model of transformers, which has its own"))
         from eyeline.huggingface.errors import HuggingFaceError
         from eyeline.huggingface.model_inputs import as_tensors
 
@@ -265,13 +268,17 @@ class _TorchRows:
 def _checked_kind(kind: str | None, both: bool) -> str | None:
     if not both:
         if kind is not None:
-            raise TraceError(f"kind must be left out with a model that isn't an encoder-decoder, got {kind!r}")
+            raise TraceError(
+                worded("kind must be left out with a model that isn't an encoder-decoder, got {kind!r}", kind=kind)
+            )
         return None
     if kind == "cross":
         raise TraceError(
-            "kind must be 'encoder' or 'decoder', got 'cross', whose queries and keys are different texts; look at it "
-            "with eyeline.view(eyeline.record(text, model=model, tokenizer=tokenizer))"
+            worded(
+                "kind must be 'encoder' or 'decoder', got 'cross', whose queries and keys are different "
+                "texts; look at it with eyeline.view(eyeline.record(text, model=model, tokenizer=tokenizer))"
+            )
         )
     if kind not in (None, "encoder", "decoder"):
-        raise TraceError(f"kind must be 'encoder' or 'decoder', got {kind!r}")
+        raise TraceError(worded("kind must be 'encoder' or 'decoder', got {kind!r}", kind=kind))
     return kind or "encoder"

@@ -58,6 +58,12 @@ def _check_room(what: str, tokens: Tokens, positions: int | None, model: str) ->
     """Check that the model has a position for each token, before it runs into the end of its table."""
     if positions is not None and len(tokens) > positions:
         raise TraceError(
-            f"{what} must fit the {positions} positions of {model}, got {len(tokens)} tokens (special ones too); "
-            "give a shorter one, or take another model"
+            worded(
+                "{what} must fit the {positions} positions of {model}, got {count} tokens (special ones "
+                "too); give a shorter one, or take another model",
+                what=what,
+                positions=positions,
+                model=model,
+                count=len(tokens),
+            )
         )

@@ -20,11 +20,13 @@ def read(text: str, tokenizer: Any) -> tuple[Tokens, Mapping[str, Any]]:
     """Tokenize a question's text; returns the tokens and a transformers model's inputs, a batch of one text."""
     if tokenizer is None:
         raise TraceError(
-            "tokenizer must be given with a model of transformers and a text; AutoTokenizer.from_pretrained(...) loads "
-            "it"
+            worded(
+                "tokenizer must be given with a model of transformers and a text; "
+                "AutoTokenizer.from_pretrained(...) loads it"
+            )
         )
     if not text.strip():
-        raise TraceError(f"text must have at least one word, got {text[:20]!r}")
+        raise TraceError(worded("text must have at least one word, got {text!r}", text=text[:20]))
     check_unicode(text)
     try:
         return read_any(text, tokenizer)
@@ -78,7 +80,7 @@ def decoder_ids(model: Any, tokenizer: Any, inputs: Mapping[str, Any], target: s
 
     if target is not None:
         if tokenizer is None:
-            raise TraceError("tokenizer must be given with a target that is text")
+            raise TraceError(worded("tokenizer must be given with a target that is text"))
         return target_ids(model, tokenizer(text_target=target)["input_ids"])
     if "decoder_input_ids" in inputs:
         return [int(id) for id in np.asarray(inputs["decoder_input_ids"].cpu()).ravel()]

@@ -21,6 +21,7 @@ from eyeline.traces.trace import Kind, Trace
 from eyeline.traces.transformers_edits import UNEDITED, RunEdits, edited, edits_found, layer_of_call
 from eyeline.traces.transformers_inputs import inputs_of
 from eyeline.traces.transformers_tokens import decoder_ids, line_of_ids, read
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from eyeline.huggingface.recording import RecordedCall
@@ -56,7 +57,11 @@ def record_inputs(
         line = None if ids is None else line_of_ids([int(id) for id in np.asarray(ids).ravel()], tokenizer)
     inputs, answer = as_tensors(model, given), None
     if not both and target is not None:
-        raise TraceError(f"target must be left out with a model that isn't an encoder-decoder, got {target!r:.40}")
+        raise TraceError(
+            worded(
+                "target must be left out with a model that isn't an encoder-decoder, got {target!r:.40}", target=target
+            )
+        )
 
     def written() -> TokenizedText | Tokens:
         return line_of_ids(decoder_ids(model, tokenizer, inputs, target), tokenizer)
@@ -173,8 +178,14 @@ def trace_of_calls(
     for call, shape in zip(calls, shapes, strict=True):
         if shape != shapes[0]:
             raise TraceError(
-                f"layers must be alike to be one trace, got q, k and v of shapes {shapes[0]} in {calls[0].module} and "
-                f"{shape} in {call.module}; read its weights with eyeline.watch"
+                worded(
+                    "layers must be alike to be one trace, got q, k and v of shapes {shapes} in {module} and "
+                    "{shape} in {got}; read its weights with eyeline.watch",
+                    shapes=shapes[0],
+                    module=calls[0].module,
+                    shape=shape,
+                    got=call.module,
+                )
             )
     for call in calls:
         for name in ("q", "k", "v"):

@@ -11,6 +11,7 @@ import numpy as np
 
 from eyeline.models.units import Unit
 from eyeline.traces.errors import QuestionError
+from eyeline.words import worded
 
 _NAMED = 12  # the largest number of words that an error names
 
@@ -68,7 +69,13 @@ def find(token: str, nth: int | None, units: Sequence[Unit], text: str, special:
         QuestionError: if the word doesn't occur, or occurs more than once and `nth` is None.
     """
     if not isinstance(token, str) or not token.strip():
-        raise QuestionError(f"token must be a word of the text, got {token!r}; {_there_are(token, units)}")
+        raise QuestionError(
+            worded(
+                "token must be a word of the text, got {token!r}; {there_are}",
+                token=token,
+                there_are=_there_are(token, units),
+            )
+        )
     asked = token.strip()
     named = [place for place, unit in enumerate(units) if unit.span is None and unit.text == asked]
     spans = [(place,) for place in named] if named and special else _matches(asked, units, text)
@@ -76,10 +83,17 @@ def find(token: str, nth: int | None, units: Sequence[Unit], text: str, special:
         if named:
             advice = ("special=True puts it back", "add --special to put it back")
             raise QuestionError(
-                f"token must be a word of the text, got {asked!r}, a special token that is set aside", *advice
+                worded(
+                    "token must be a word of the text, got {asked!r}, a special token that is set aside", asked=asked
+                ),
+                *advice,
             )
         raise MissingWordError(
-            f"token must be a word of the text, got {asked!r}, which isn't there; {_there_are(asked, units)}"
+            worded(
+                "token must be a word of the text, got {asked!r}, which isn't there; {there_are}",
+                asked=asked,
+                there_are=_there_are(asked, units),
+            )
         )
     if nth is None and len(spans) > 1:
         places = [f"{number} is {_around(units, span, text)}" for number, span in enumerate(spans[:6], 1)]
@@ -94,7 +108,16 @@ def find(token: str, nth: int | None, units: Sequence[Unit], text: str, special:
     number = 1 if nth is None else nth
     if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or not 1 <= number <= len(spans):
         times = "once" if len(spans) == 1 else f"{len(spans)} times"
-        raise QuestionError(f"{name} must be from 1 to {len(spans)}, got {number!r}: {asked!r} is there {times}")
+        raise QuestionError(
+            worded(
+                "{name} must be from 1 to {count}, got {number!r}: {asked!r} is there {times}",
+                name=name,
+                count=len(spans),
+                number=number,
+                asked=asked,
+                times=times,
+            )
+        )
     chosen = spans[number - 1]
     return FoundWord(_text(units, chosen, text), int(number), chosen)
 

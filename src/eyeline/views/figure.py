@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eyeline.version import VERSION
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,7 +54,7 @@ def png_path(path: str | os.PathLike[str]) -> Path:
     """
     target = Path(path)
     if target.suffix.lower() != ".png":
-        raise ValueError(f"png must be a file name that ends in .png, got {os.fspath(path)!r}")
+        raise ValueError(worded("png must be a file name that ends in .png, got {fspath!r}", fspath=os.fspath(path)))
     return target
 
 
@@ -68,7 +69,9 @@ def figures(name: str) -> Callable[[float, float], Figure]:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        raise ExtraError(f"{name} needs matplotlib, which isn't installed: pip install 'eyeline[figures]'") from None
+        raise ExtraError(
+            worded("{name} needs matplotlib, which isn't installed: pip install 'eyeline[figures]'", name=name)
+        ) from None
 
     def empty(wide: float, high: float) -> Figure:
         figure = Figure(figsize=(wide, high), layout="constrained")

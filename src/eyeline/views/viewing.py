@@ -79,13 +79,15 @@ def view(
         return _of_surveys([shown] if isinstance(shown, Survey) else list(shown), settings, state)
     several = [shown] if isinstance(shown, (str, Trace)) else list(shown)
     if not several or not all(isinstance(one, (str, Trace)) for one in several):
-        raise TraceError(f"shown must be a text, a trace, or several of them, got {shown!r:.60}")
+        raise TraceError(worded("shown must be a text, a trace, or several of them, got {shown!r:.60}", shown=shown))
     check_list(keep)
     texts = any(isinstance(one, str) for one in several)
     if texts and hasattr(model, "named_modules"):
         raise TraceError(
-            "model must be one that Eyeline runs where texts are given, got one of torch; record them with "
-            "eyeline.record(text, model=model, tokenizer=tokenizer), and view what that gives"
+            worded(
+                "model must be one that Eyeline runs where texts are given, got one of torch; record them "
+                "with eyeline.record(text, model=model, tokenizer=tokenizer), and view what that gives"
+            )
         )
     if texts and isinstance(model, (str, os.PathLike)):
         from eyeline.models import load
@@ -110,7 +112,11 @@ def _of_surveys(surveys: Sequence[Any], settings: Mapping[str, object], state: M
 
     for name, value in settings.items():
         if value is not None:
-            raise SurveyError(f"{name} can't go with a survey, which was measured already; leave it out")
+            raise SurveyError(
+                worded("{name} can't go with a survey, which was measured already; leave it out", name=name)
+            )
     if len(surveys) > 2:
-        raise SurveyError(f"shown must be one survey, or two, got {len(surveys)}; view them two by two")
+        raise SurveyError(
+            worded("shown must be one survey, or two, got {count}; view them two by two", count=len(surveys))
+        )
     return SurveyPage(*surveys, state=state)

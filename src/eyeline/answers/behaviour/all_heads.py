@@ -20,6 +20,7 @@ from eyeline.models import Tokens
 from eyeline.models.cutting import around, cut
 from eyeline.traces import Keep, ReadText, TextModel, Trace
 from eyeline.traces.text_model import AnyModel
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -105,7 +106,7 @@ class Heads(Answer):
         try:
             from pandas import DataFrame
         except ImportError:
-            raise ImportError("frame needs pandas, which isn't installed; pip install pandas") from None
+            raise ImportError(worded("frame needs pandas, which isn't installed; pip install pandas")) from None
         places = {name: [getattr(entry, name) for entry in self.heads] for name in ("layer", "head", "label")}
         return DataFrame(
             {
@@ -225,5 +226,13 @@ def _beginning(model: TextModel, whole: ReadText, first: int | None) -> ReadText
         return whole
     least, most = sum(around(tokens)) + 1, len(tokens) if positions is None else positions
     if isinstance(first, bool) or not isinstance(first, (int, np.integer)) or not least <= first <= most:
-        raise QuestionError(f"first must be from {least} to {most} tokens in {model.name}, got {first!r}")
+        raise QuestionError(
+            worded(
+                "first must be from {least} to {most} tokens in {model}, got {first!r}",
+                least=least,
+                most=most,
+                model=model.name,
+                first=first,
+            )
+        )
     return whole if first >= len(tokens) else model.with_tokens(cut(tokens, int(first)), whole)

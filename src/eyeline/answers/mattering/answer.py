@@ -13,6 +13,7 @@ from eyeline.answers.entries import ModelEntry, TokenEntry, UnitEntry, UnknownTe
 from eyeline.answers.mattering.measure import Array, MeasureName
 from eyeline.edits import Edit
 from eyeline.traces import Trace
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -165,7 +166,7 @@ class Effects(Answer):
         try:
             from pandas import DataFrame
         except ImportError:
-            raise ImportError("frame needs pandas, which isn't installed; pip install pandas") from None
+            raise ImportError(worded("frame needs pandas, which isn't installed; pip install pandas")) from None
         layers, heads = np.indices(self.heads.shape)
         columns = {"layer": layers, "head": heads, "effect": self.heads, "weight": self.looks}
         columns |= {} if self.passed is None else {"passed": self.passed}

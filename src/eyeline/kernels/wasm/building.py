@@ -17,6 +17,7 @@ from typing import Any
 
 from eyeline.kernels.compiled.programs import Program
 from eyeline.kernels.wasm import EXPORTED
+from eyeline.words import worded
 
 #: The bytes of the module's stack, which is at the beginning of its memory.
 STACK = 1 << 16
@@ -53,13 +54,15 @@ def linked(objects: list[Path], module: Path) -> None:
     """
     linker = shutil.which("wasm-ld")
     if linker is None:
-        raise LinkerError("wasm-ld must be on the path, got none; install LLVM's linker, as with `apt install lld`")
+        raise LinkerError(
+            worded("wasm-ld must be on the path, got none; install LLVM's linker, as with `apt install lld`")
+        )
     exports = [f"--export={name}" for name in (*EXPORTED, "__heap_base")]
     settings = ["--no-entry", "--import-memory", "--strip-all", "--stack-first", "-z", f"stack-size={STACK}"]
     command = [linker, *settings, *exports, *map(str, objects), "-o", str(module)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode:
-        raise LinkerError(f"wasm-ld must link the objects, got: {done.stderr.strip()}")
+        raise LinkerError(worded("wasm-ld must link the objects, got: {strip}", strip=done.stderr.strip()))
 
 
 def fingerprint(objects: list[Path]) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from eyeline.views.page.pyramid import Pyramid, of_halves, pyramid, side_of
 from eyeline.views.page.requests import effects, image
 from eyeline.views.page.requests.positions import stored_positions
 from eyeline.views.page.still import still, still_html, why_still
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from eyeline.views.page.message import PageMessages
@@ -74,12 +75,12 @@ def page_parts(
             names heads whose projections weren't recorded.
     """
     if not page.traces:
-        raise TraceError("traces must be at least one for a file, got none; record a text first")
+        raise TraceError(worded("traces must be at least one for a file, got none; record a text first"))
     size = 2 if half else 4
     if values is None:
         values = sum(_bytes_of(trace, size) for trace in page.traces) <= VALUES
     elif values and not all(trace.has_values for trace in page.traces):
-        raise TraceError("values must be False where none were kept, got True; record them with values=True")
+        raise TraceError(worded("values must be False where none were kept, got True; record them with values=True"))
     header = page.header()
     header["can"] |= {"picture": False, "edit": []}
     contents: dict[str, Any] = {"dtype": "float16" if half else "float32", "traces": []}
@@ -202,8 +203,13 @@ def _held(layer: LayerTrace, half: bool, values: bool) -> LayerTrace:
     for name, array in zip("qkv", _arrays(layer, values), strict=False):
         if np.abs(array).max(initial=0) > _LARGEST:
             raise TraceError(
-                f"half must be left out where {name} goes beyond {_LARGEST:g}, the largest number of float16, got "
-                f"{np.abs(array).max():g}"
+                worded(
+                    "half must be left out where {name} goes beyond {largest:g}, the largest number of float16, "
+                    "got {max:g}",
+                    name=name,
+                    largest=_LARGEST,
+                    max=np.abs(array).max(),
+                )
             )
     return of_halves(layer)
 

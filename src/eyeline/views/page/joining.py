@@ -11,7 +11,7 @@ from pathlib import Path
 
 from eyeline.kernels.wasm import module_bytes, records_text
 from eyeline.views.page.compression import deflated
-from eyeline.words import own_names, page_table
+from eyeline.words import own_names, page_table, worded
 
 #: The folder of the modules.
 HERE = Path(__file__).parent
@@ -108,7 +108,7 @@ def bare(module: str) -> str:
     """
     lines = _CAST.sub("", _COMMENTS.sub("", module)).splitlines()
     if any(line.count("`") % 2 for line in lines):
-        raise ValueError("texts must be of one line each, got one of several; join them")
+        raise ValueError(worded("texts must be of one line each, got one of several; join them"))
     return "\n".join(_closer(_BEHIND.sub(r"\1", line)) for line in lines) + "\n"
 
 
@@ -148,7 +148,7 @@ def _visit(
 ) -> None:
     """Append a module after the modules that it imports."""
     if name in inside:
-        raise ValueError(f"modules must not need each other, got {' → '.join([*inside, name])}")
+        raise ValueError(worded("modules must not need each other, got {value}", value=" → ".join([*inside, name])))
     if name in texts:
         return
     text = (folder / name).read_text("utf-8")
@@ -195,17 +195,27 @@ def _body(name: str, text: str, renders: bool) -> str:
         names = [one.strip() for one in match[1].split(",") if one.strip()]
         for one in names:
             if not _NAME.fullmatch(one):
-                raise ValueError(f'{name}: imports must be names, got {one!r} of "{match[2]}"')
+                raise ValueError(
+                    worded(
+                        '{name}: imports must be names, got {one!r} of "{match}"', name=name, one=one, match=match[2]
+                    )
+                )
         return f"const {{ {', '.join(names)} }} = {_identifier(_resolved(match[2], name))};"
 
     text = _EXPORT.sub(r"\1", _IMPORT.sub(imported, text))
     if renders:
         text, times = _DEFAULT.subn("const main = ", text)
         if times != 1:
-            raise ValueError(f"{name} must say export default once, got it {times} times")
+            raise ValueError(
+                worded("{name} must say export default once, got it {times} times", name=name, times=times)
+            )
         exported.append("main")
     if wrong := _OTHER.search(text):
         raise ValueError(
-            f"{name}: modules must import and export by name, each at the beginning of a line, got {wrong[0].strip()!r}"
+            worded(
+                "{name}: modules must import and export by name, each at the beginning of a line, got {strip!r}",
+                name=name,
+                strip=wrong[0].strip(),
+            )
         )
     return f"{text.strip()}\nreturn {{ {', '.join(exported)} }};"

@@ -13,6 +13,7 @@ from eyeline.surveys.errors import SurveyError
 from eyeline.views.page.requests.request import RequestError, reply_to
 from eyeline.views.surveys.header import corpus_name, header_of
 from eyeline.views.surveys.requests import KINDS
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from eyeline.surveys.loading import Survey
@@ -41,7 +42,13 @@ class SurveyPage:
         self.surveys = [survey, *([] if other is None else [other])]
         for name, one in zip(("survey", "other"), self.surveys, strict=False):
             if not hasattr(one, "heads") or not hasattr(one, "info"):
-                raise SurveyError(f"{name} must be a survey, got {one!r:.60}; eyeline.load_survey(folder) gives one")
+                raise SurveyError(
+                    worded(
+                        "{name} must be a survey, got {one!r:.60}; eyeline.load_survey(folder) gives one",
+                        name=name,
+                        one=one,
+                    )
+                )
         self.state = dict(state or {})
 
     def __repr__(self) -> str:

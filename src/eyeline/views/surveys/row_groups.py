@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from eyeline.surveys import SurveyError
 from eyeline.surveys.errors import needed
 from eyeline.surveys.folder import ABOUT, SurveyFolder
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -109,7 +110,11 @@ class RowGroups:
 
         lists = self._read(0, (column,))[column].combine_chunks()
         if not (pa.types.is_list(lists.type) and pa.types.is_struct(lists.type.value_type)):
-            raise SurveyError(f"{self._path} must have records in {column}, got {lists.type}")
+            raise SurveyError(
+                worded(
+                    "{path} must have records in {column}, got {type}", path=self._path, column=column, type=lists.type
+                )
+            )
         return lists.flatten()
 
     def least(self, path: str) -> int | None:
@@ -125,7 +130,14 @@ class RowGroups:
             if name not in self._bounds_of:
                 names = self._file.schema_arrow.names
                 if name not in names:
-                    raise SurveyError(f"{self._path} must have a column {name}, got {', '.join(names)[:80]}")
+                    raise SurveyError(
+                        worded(
+                            "{path} must have a column {name}, got {names}",
+                            path=self._path,
+                            name=name,
+                            names=", ".join(names)[:80],
+                        )
+                    )
                 # A flat column before any nested one has the same place in the schema and in a row group.
                 at, groups = names.index(name), self._file.metadata.num_row_groups
                 self._bounds_of[name] = Bounds.of(
@@ -144,7 +156,13 @@ class RowGroups:
                 except (pa.ArrowException, OSError) as error:
                     raise unreadable(self._path, error) from None
                 if missing := [name for name in columns if name not in table.column_names]:
-                    raise SurveyError(f"{self._path} must have a column {missing[0]}, got none; measure it again")
+                    raise SurveyError(
+                        worded(
+                            "{path} must have a column {missing}, got none; measure it again",
+                            path=self._path,
+                            missing=missing[0],
+                        )
+                    )
                 self._kept[key] = table
             self._kept.move_to_end(key)
             while len(self._kept) > _GROUPS:
@@ -171,7 +189,9 @@ def opened(folder: SurveyFolder, name: str) -> RowGroups:
         key = (folder.at(name), *folder.stamp(name))
     except OSError as error:
         if isinstance(error, FileNotFoundError) and folder.has(ABOUT):
-            raise LackingError(f"{folder.name} has no {name}: it is a copy of the survey's figures") from None
+            raise LackingError(
+                worded("{folder} has no {name}: it is a copy of the survey's figures", folder=folder.name, name=name)
+            ) from None
         raise unreadable(folder.path(name), error) from None
     with _opening:
         if key not in _open:

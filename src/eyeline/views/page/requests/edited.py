@@ -8,6 +8,7 @@ from eyeline.edits import Edit, EditError, parse, words_of
 from eyeline.models import ModelError
 from eyeline.traces import Keep, Trace, TraceError, record_text
 from eyeline.views.page.requests.request import AskedPage, Reply, Request, RequestError, trace_of, whole
+from eyeline.words import worded
 
 #: The most edits of a run, and the most characters of one.
 MOST, LONGEST = 64, 400
@@ -45,11 +46,19 @@ def edits_of(request: Request) -> list[Edit]:
     """The edits of a request, in words, checked."""
     given = request.get("edits")
     if not isinstance(given, Sequence) or isinstance(given, str) or not 0 < len(given) <= MOST:
-        raise RequestError("edits", f"edits must be a list of 1 to {MOST} edits in words, got {given!r:.60}")
+        raise RequestError(
+            "edits",
+            worded("edits must be a list of 1 to {most} edits in words, got {given!r:.60}", most=MOST, given=given),
+        )
     found = []
     for one in given:
         if not isinstance(one, str) or len(one) > LONGEST:
-            raise RequestError("edits", f"edits must be words of at most {LONGEST} characters, got {one!r:.60}")
+            raise RequestError(
+                "edits",
+                worded(
+                    "edits must be words of at most {longest} characters, got {one!r:.60}", longest=LONGEST, one=one
+                ),
+            )
         try:
             found.append(parse(one))
         except EditError as error:

@@ -13,6 +13,7 @@ from eyeline.traces import Trace
 from eyeline.traces.word_search import find
 from eyeline.views.page.effects_runs import EffectsRun
 from eyeline.views.page.requests.request import AskedPage, Reply, Request, RequestError, trace_of, whole
+from eyeline.words import worded
 
 #: Seconds that a request waits for the outcome before it reports the progress.
 SOON = 0.25
@@ -96,4 +97,4 @@ def _word(page: AskedPage, trace: Trace, token: int) -> dict[str, Any]:
         found = find(units[place].text, nth, units, tokens.text, special=True)
         if place in found.units:
             return {"token": units[place].text, "nth": nth, "special": True}
-    raise RequestError("token", f"token must be one of a word, got {token}")
+    raise RequestError("token", worded("token must be one of a word, got {token}", token=token))

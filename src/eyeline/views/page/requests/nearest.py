@@ -9,6 +9,7 @@ import numpy as np
 
 from eyeline.traces import Trace
 from eyeline.views.page.requests.request import AskedPage, Reply, Request, RequestError, trace_of, whole
+from eyeline.words import worded
 
 #: How many words there are for each layer.
 COUNT = 5
@@ -20,9 +21,11 @@ def answer(page: AskedPage, request: Request) -> Reply:
     first = whole(request, "token", 0, len(trace.queries) - 1)
     last = whole(request, "last", first + 1, len(trace.queries))
     if trace.vectors is None or not trace.has_vectors:
-        raise RequestError("trace", "trace must be one whose tokens' vectors were kept, got one without")
+        raise RequestError("trace", worded("trace must be one whose tokens' vectors were kept, got one without"))
     if trace.vocabulary is None:
-        raise RequestError("trace", "trace must have its model's vocabulary, got one from a file or of a model without")
+        raise RequestError(
+            "trace", worded("trace must have its model's vocabulary, got one from a file or of a model without")
+        )
     return replies(trace, [(first, last)])[0], []
 
 

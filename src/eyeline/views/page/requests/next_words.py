@@ -9,6 +9,7 @@ from eyeline.answers.next_words import NextWord, NextWords
 from eyeline.edits import EditError
 from eyeline.models import ModelError
 from eyeline.views.page.requests.request import AskedPage, Reply, Request, RequestError, whole
+from eyeline.words import worded
 
 #: The likeliest words of each side; all sides have all of them.
 COUNT = 6
@@ -21,7 +22,9 @@ def answer(page: AskedPage, request: Request) -> Reply:
     likeliest first and with those that are likeliest on another side; and whether its text has ended."""
     given = request.get("sides")
     if not isinstance(given, Sequence) or isinstance(given, str) or not 0 < len(given) <= SIDES:
-        raise RequestError("sides", f"sides must be a list of 1 to {SIDES} objects, got {given!r:.60}")
+        raise RequestError(
+            "sides", worded("sides must be a list of 1 to {sides} objects, got {given!r:.60}", sides=SIDES, given=given)
+        )
     with page.runs.lock:
         texts = [_written(page, one) for one in given]
         likely = [text.likeliest(COUNT) for text in texts]
@@ -38,16 +41,26 @@ def answer(page: AskedPage, request: Request) -> Reply:
 def _written(page: AskedPage, given: Any) -> NextWords:
     """The text of a side, with the tokens that were added; what was computed of it is used again."""
     if not isinstance(given, dict):
-        raise RequestError("sides", f"sides must be objects, got {given!r:.60}")
+        raise RequestError("sides", worded("sides must be objects, got {given!r:.60}", given=given))
     number = whole(given, "trace", 0, len(page.traces) - 1)
     trace, written = page.traces[number], given.get("written", [])
     if not isinstance(written, list) or len(written) > MOST or not all(isinstance(id, int) for id in written):
-        raise RequestError("written", f"written must be a list of at most {MOST} token ids, got {written!r:.60}")
+        raise RequestError(
+            "written",
+            worded(
+                "written must be a list of at most {most} token ids, got {written!r:.60}", most=MOST, written=written
+            ),
+        )
     model = page.runs.model(trace)
     if not model.generates():
-        raise RequestError("trace", f"trace must be of a decoder that Eyeline runs, got one of {trace.model.name}")
+        raise RequestError(
+            "trace", worded("trace must be of a decoder that Eyeline runs, got one of {name}", name=trace.model.name)
+        )
     if any(not 0 <= id < model.vocabulary_size for id in written):
-        raise RequestError("written", f"written must be token ids from 0 to {model.vocabulary_size - 1}")
+        raise RequestError(
+            "written",
+            worded("written must be token ids from 0 to {vocabulary_size}", vocabulary_size=model.vocabulary_size - 1),
+        )
     text = page.runs.going_on.get(number)
     try:
         if text is None or text.added != written[: len(text.added)]:
@@ -55,7 +68,12 @@ def _written(page: AskedPage, given: Any) -> NextWords:
             page.runs.going_on[number] = text
         for id in written[len(text.added) :]:
             if text.full:
-                raise RequestError("written", f"written must leave room within the model's {model.positions} positions")
+                raise RequestError(
+                    "written",
+                    worded(
+                        "written must leave room within the model's {positions} positions", positions=model.positions
+                    ),
+                )
             text.go_on(id)
     except (EditError, ModelError) as error:
         raise RequestError("trace", str(error)) from None

@@ -14,6 +14,7 @@ from eyeline.views.page.requests.request import (
     trace_of,
     whole,
 )
+from eyeline.words import worded
 
 #: The largest number of cells in a requested picture.
 CELLS = 1 << 20
@@ -28,7 +29,15 @@ def answer(page: AskedPage, request: Request) -> Reply:
     rows = whole(request, "rows", 1, queries[1] - queries[0])
     columns = whole(request, "columns", 1, keys[1] - keys[0])
     if rows * columns > CELLS:
-        raise RequestError("rows", f"rows × columns must be at most {CELLS}, got {rows} × {columns}")
+        raise RequestError(
+            "rows",
+            worded(
+                "rows × columns must be at most {cells}, got {rows} × {columns}",
+                cells=CELLS,
+                rows=rows,
+                columns=columns,
+            ),
+        )
     try:
         picture = trace.pooled(layer, head, queries, keys, rows, columns)
     except TraceError as error:  # errors that the checks above don't cover

@@ -7,6 +7,7 @@ import numpy as np
 from eyeline.traces import Trace
 from eyeline.traces.keep import SHORT
 from eyeline.views.page.requests.request import AskedPage, Reply, Request, RequestError, trace_of, whole
+from eyeline.words import worded
 
 
 def answer(page: AskedPage, request: Request) -> Reply:
@@ -16,10 +17,16 @@ def answer(page: AskedPage, request: Request) -> Reply:
     for name, trace in (("trace", first), ("other", second)):
         if not has_products(trace):
             raise RequestError(
-                name, f"{name} must have all tokens' vectors, of at most {SHORT}, got {len(trace.vector_tokens)}"
+                name,
+                worded(
+                    "{name} must have all tokens' vectors, of at most {short}, got {count}",
+                    name=name,
+                    short=SHORT,
+                    count=len(trace.vector_tokens),
+                ),
             )
     if not comparable(first, second):
-        raise RequestError("other", "other must be of the same model and part as trace, got another's")
+        raise RequestError("other", worded("other must be of the same model and part as trace, got another's"))
     assert first.vectors is not None
     assert second.vectors is not None
     products = np.asarray(first.vectors @ second.vectors.swapaxes(1, 2), "<f4")

@@ -19,6 +19,7 @@ from eyeline.views.page.requests.request import (
     layer_of,
     trace_of,
 )
+from eyeline.words import worded
 
 _LARGEST = float(np.finfo(np.float16).max)
 #: The arrays that stay in float32 where the others are rounded: small ones.
@@ -35,7 +36,7 @@ def answer(page: AskedPage, request: Request) -> Reply:
     trace = trace_of(page, request)
     dtype = request.get("dtype", "float32")
     if dtype not in ("float32", "float16"):
-        raise RequestError("dtype", f"dtype must be float32 or float16, got {dtype!r:.40}")
+        raise RequestError("dtype", worded("dtype must be float32 or float16, got {dtype!r:.40}", dtype=dtype))
     try:
         found = trace.projections(layer_of(trace, request), head_of(trace, request))
     except TraceError as error:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from eyeline.traces import Trace
 from eyeline.views.page.requests.errors import RequestError as RequestError
 from eyeline.views.page.requests.errors import is_number as is_number
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from eyeline.answers.mattering import Effects
@@ -54,12 +55,14 @@ def reply_to(
         RequestError: if it can't be answered.
     """
     if not isinstance(request, Mapping):
-        raise RequestError("request", f"request must be an object, got {type(request).__name__}")
+        raise RequestError("request", worded("request must be an object, got {type}", type=type(request).__name__))
     number, kind = request.get("id"), request.get("kind")
     if not is_number(number):
-        raise RequestError("id", f"id must be a number, got {number!r:.40}")
+        raise RequestError("id", worded("id must be a number, got {number!r:.40}", number=number))
     if not isinstance(kind, str) or kind not in kinds:
-        raise RequestError("kind", f"kind must be one of {', '.join(kinds)}, got {kind!r:.40}")
+        raise RequestError(
+            "kind", worded("kind must be one of {kinds}, got {kind!r:.40}", kinds=", ".join(kinds), kind=kind)
+        )
     reply, arrays = kinds[kind](page, request)
     return {"id": number, "kind": kind, **reply}, [np.ascontiguousarray(array).data.cast("B") for array in arrays]
 
@@ -68,7 +71,16 @@ def whole(request: Request, name: str, least: int, most: int) -> int:
     """An integer of a request, checked; JSON may write it 3.0."""
     value: Any = request.get(name)
     if not is_number(value) or value != int(value) or not least <= value <= most:
-        raise RequestError(name, f"{name} must be a whole number from {least} to {most}, got {value!r:.40}")
+        raise RequestError(
+            name,
+            worded(
+                "{name} must be a whole number from {least} to {most}, got {value!r:.40}",
+                name=name,
+                least=least,
+                most=most,
+                value=value,
+            ),
+        )
     return int(value)
 
 
@@ -79,7 +91,12 @@ def span(request: Request, name: str, count: int) -> tuple[int, int]:
         first, last = value
         if all(is_number(place) and place == int(place) for place in value) and 0 <= first < last <= count:
             return int(first), int(last)
-    raise RequestError(name, f"{name} must be [first, last) within 0 to {count}, got {value!r:.60}")
+    raise RequestError(
+        name,
+        worded(
+            "{name} must be [first, last) within 0 to {count}, got {value!r:.60}", name=name, count=count, value=value
+        ),
+    )
 
 
 def trace_of(page: AskedPage, request: Request) -> Trace:

@@ -15,6 +15,7 @@ from eyeline.traces import ReadText, TextModel, Trace
 from eyeline.traces.own_model import OwnModel
 from eyeline.views.page.effects_runs import EffectsRun
 from eyeline.views.page.requests.errors import RequestError
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from eyeline.traces.tokenized_text import TokenizedText
@@ -53,14 +54,21 @@ class PageRuns:
         name = trace.model.name
         if not self.can(trace):
             raise RequestError(
-                "trace", f"trace must be of a text run as trained, by a model that is here, got {trace.name} of {name}"
+                "trace",
+                worded(
+                    "trace must be of a text run as trained, by a model that is here, got {trace} of {name}",
+                    trace=trace.name,
+                    name=name,
+                ),
             )
         with self.lock:
             model = self._loaded(name)
             if model is None:
                 model = self.models[name] = asked_model(name)
         if not isinstance(model, OwnModel):
-            raise RequestError("trace", f"trace must be of an encoder or a decoder that Eyeline runs, got {name}")
+            raise RequestError(
+                "trace", worded("trace must be of an encoder or a decoder that Eyeline runs, got {name}", name=name)
+            )
         return model
 
     def read(self, trace: Trace) -> ReadText:

@@ -12,6 +12,7 @@ from eyeline.views.page.requests.request import (
     span,
     trace_of,
 )
+from eyeline.words import worded
 
 #: The largest number of weights in a request.
 WEIGHTS = 1 << 22
@@ -25,6 +26,14 @@ def answer(page: AskedPage, request: Request) -> Reply:
     keys = span(request, "keys", len(trace.across))
     rows, columns = queries[1] - queries[0], keys[1] - keys[0]
     if rows * columns > WEIGHTS:
-        raise RequestError("queries", f"queries × keys must be at most {WEIGHTS}, got {rows} × {columns}")
+        raise RequestError(
+            "queries",
+            worded(
+                "queries × keys must be at most {weights}, got {rows} × {columns}",
+                weights=WEIGHTS,
+                rows=rows,
+                columns=columns,
+            ),
+        )
     weights = trace.weights(layer, head, slice(*queries), slice(*keys))
     return {"shape": [rows, columns]}, [weights.astype("<f4", copy=False)]

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from eyeline.surveys import SurveyError
 from eyeline.views.page.requests.request import Reply, Request, RequestError, whole
 from eyeline.views.surveys.row_groups import LackingError
+from eyeline.words import worded
 
 
 class AskedModel(Protocol):
@@ -89,7 +90,10 @@ def one_of(request: Request, name: str, values: Sequence[str]) -> str:
     """A text of a request that must be one of several."""
     value = request.get(name)
     if not isinstance(value, str) or value not in values:
-        raise RequestError(name, f"{name} must be {' or '.join(values)}, got {value!r:.40}")
+        raise RequestError(
+            name,
+            worded("{name} must be {values}, got {value!r:.40}", name=name, values=" or ".join(values), value=value),
+        )
     return value
 
 
