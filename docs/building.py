@@ -89,8 +89,9 @@ def _choosing(chosen: Sequence[str]) -> str:
         f"const there = {list(chosen)!r}; const own = navigator.languages.map((one) => one.slice(0, 2).toLowerCase());"
         "location.replace(`${own.find((one) => there.includes(one)) ?? there[0]}/index.html`);"
     )
-    return (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Eyeline</title>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">'
-        f"<style>body {{ font: 1.2rem system-ui; margin: 3rem; }}</style><h1>Eyeline</h1>{links}<script>{script}</script></html>\n"
+    head = (
+        '<meta charset="utf-8"><title>Eyeline</title><meta name="color-scheme" content="light dark">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        "<style>body { font: 1.2rem system-ui; margin: 3rem; }</style>"
     )
+    return f'<!doctype html><html lang="en">{head}<h1>Eyeline</h1>{links}<script>{script}</script></html>\n'

@@ -27,12 +27,9 @@ def _file(language: str, page: str) -> Path:
 
 
 def _merged(language: str, page: str, texts: polib.POFile) -> polib.POFile:
-    """The page's translations, with its texts as they are now: changed ones are marked as fuzzy, gone ones are dropped."""
+    """The page's translations, with its texts as they are now: changed and gone ones are dropped."""
     path = _file(language, page)
-    if path.exists():
-        merged = polib.pofile(str(path), wrapwidth=120)
-    else:
-        merged = polib.POFile(wrapwidth=120)
+    merged = polib.pofile(str(path), wrapwidth=120) if path.exists() else polib.POFile(wrapwidth=120)
     merged.metadata = {
         "Project-Id-Version": "eyeline",
         "Language": language,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 import eyeline as el
@@ -11,11 +13,12 @@ from eyeline.views.reading import in_crumbs, reading_notes, without_accents
 
 VIETNAMESE = "con ruồi thích quả chuối được không"
 ACCENTS = "Read without accents: ruồi as ruoi, thích as thich, quả as qua, chuối as chuoi and 2 more."
+FOREIGN = "This text is in Vietnamese, and {} was trained on English alone; the model e5 reads Vietnamese."
 CRUMBS = "Most words are read in pieces of a letter or two: smollm2 was hardly trained on this language."
 
 
 def test_accents_that_the_tokenizer_drops_are_said():
-    assert reading_notes(record(VIETNAMESE), None) == [ACCENTS]
+    assert reading_notes(record(VIETNAMESE), None) == [FOREIGN.format("minilm"), ACCENTS]
     assert without_accents(record("A naïve Café in München").queries) == {
         "naïve": "naive",
         "Café": "cafe",
@@ -34,7 +37,11 @@ def test_nothing_is_said_where_nothing_is_lost(text):
 
 
 def test_words_cut_into_letters_are_said():
-    assert reading_notes(record(VIETNAMESE, model="smollm2"), None) == [CRUMBS]
+    trace = record(VIETNAMESE, model="smollm2")
+    assert reading_notes(trace, None) == [FOREIGN.format("smollm2")]  # which says it better
+    assert in_crumbs(trace.queries)
+    other = dataclasses.replace(trace, model=dataclasses.replace(trace.model, name="/a/folder"))
+    assert reading_notes(other, None) == [CRUMBS.replace("smollm2", "/a/folder")]
     assert not in_crumbs(record("Der schnelle braune Fuchs springt", model="smollm2").queries)
     assert not in_crumbs(record("được", model="smollm2").queries)  # too few to judge by
 

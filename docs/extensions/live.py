@@ -10,7 +10,7 @@ The caption, in the guide's language.
 from __future__ import annotations
 
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -20,26 +20,26 @@ from sphinx.util.docutils import SphinxDirective
 from docs.live_pages import LIVE_PAGES
 
 
-class live(nodes.General, nodes.Element):
+class LiveNode(nodes.General, nodes.Element):
     """A live page: its name, the state in its address, its height in pixels; its caption inside."""
 
 
 class Live(SphinxDirective):
     required_arguments = 1
     has_content = True
-    option_spec = {"state": directives.unchanged, "height": directives.positive_int}
+    option_spec: ClassVar = {"state": directives.unchanged, "height": directives.positive_int}
 
     def run(self) -> list[nodes.Node]:
         name = self.arguments[0]
         if name not in LIVE_PAGES:
             raise self.error(f"live must name one of {', '.join(LIVE_PAGES)} (docs/live_pages.py), got {name!r}")
-        node = live(name=name, state=self.options.get("state", ""), height=self.options.get("height", 620))
+        node = LiveNode(name=name, state=self.options.get("state", ""), height=self.options.get("height", 620))
         self.set_source_info(node)
         node += self.parse_content_to_nodes()
         return [node]
 
 
-def _visit(writer: Any, node: live) -> None:
+def _visit(writer: Any, node: LiveNode) -> None:
     builder = writer.builder
     up = "../" * (builder.current_docname.count("/") + 1)
     page = LIVE_PAGES[node["name"]]
@@ -55,15 +55,15 @@ def _visit(writer: Any, node: live) -> None:
     node["opened"] = f' <a class="live" href="{address}">{escape(opened)}</a>'
 
 
-def _depart(writer: Any, node: live) -> None:
+def _depart(writer: Any, node: LiveNode) -> None:
     writer.body.append(f"{node['opened']}</figcaption></figure>")
 
 
-def _skip(writer: Any, node: live) -> None:
+def _skip(writer: Any, node: LiveNode) -> None:
     raise nodes.SkipNode
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    app.add_node(live, html=(_visit, _depart), gettext=(lambda *_: None, lambda *_: None), text=(_skip, None))
+    app.add_node(LiveNode, html=(_visit, _depart), gettext=(lambda *_: None, lambda *_: None), text=(_skip, None))
     app.add_directive("live", Live)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -279,8 +279,7 @@ class _Weighed:
     def _rectangle(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Array:
         """The weights of queries `rows` (without those outside the shard) on keys `columns`, positions in the whole."""
         call = self.call
-        here = rows - call.shard.first_query
-        here = here[(here >= 0) & (here < call.q.shape[2])]
+        here = (rows := rows - call.shard.first_query)[(rows >= 0) & (rows < call.q.shape[2])]
         # Compute each row and column once, in order; then repeat and reorder them as requested.
         once, which_rows = np.unique(here, return_inverse=True)
         keys, which_columns = np.unique(columns, return_inverse=True)

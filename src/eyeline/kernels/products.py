@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.kernels import threads
-from eyeline.kernels.compiled.call_records import Half
 from eyeline.kernels.compiled.product_params import (
     PRODUCT,
     PRODUCT_TILES,
@@ -19,6 +18,7 @@ from eyeline.kernels.compiled.product_params import (
 )
 from eyeline.kernels.forms import address_of
 from eyeline.kernels.machine import target
+from eyeline.kernels.matrix_parts import STORED, checked_parts
 from eyeline.kernels.row_arrays import NO_ROWS, Array, PlacedRows, check, check_apart, given_rows, levels, written_rows
 from eyeline.kernels.run_tasks import run_tasks
 from eyeline.kernels.workspaces import product_workspace
@@ -40,7 +40,6 @@ TASKS_PER_THREAD = 64
 WORTH_THREADS_BYTES, WORTH_THREADS_COST = 1 << 18, 1 << 20
 #: The kinds of calls whose plans a matrix keeps.
 KEPT_PLANS = 64
-_STORED = {np.dtype(np.float32): Half.NOT, np.dtype(np.float16): Half.FLOAT16, np.dtype(np.uint16): Half.BFLOAT16}
 _PLACES = PRODUCT.fields
 assert _PLACES is not None
 _ROWS_AT, _SEGMENT_AT, _ACTIVATION_AT = _PLACES["x"][1], _PLACES["segment"][1], _PLACES["activation"][1]
@@ -83,7 +82,7 @@ class PackedMatrix:
     """
 
     def __init__(self, parts: Sequence[NDArray[Any]], biases: Sequence[Array | None] | None = None) -> None:
-        columns, total = _checked(parts, biases)
+        columns, total = checked_parts(parts, biases)
         self._pack(columns, total, sum(len(part) for part in parts), gated=False)
 
     @classmethod
@@ -106,7 +105,7 @@ class PackedMatrix:
                 )
             )
         made = cls.__new__(cls)
-        columns, total = _checked([gate, up], [gate_bias, up_bias])
+        columns, total = checked_parts([gate, up], [gate_bias, up_bias])
         made._pack(columns, total, len(gate), gated=True)
         return made
 
@@ -247,60 +246,9 @@ class PackedMatrix:
         record["row_block"], record["row_blocks"] = row_block, row_blocks
         record["panels"], record["panel_block"] = panels, panel_block
         record["weights"], record["bias"] = self._weights.ctypes.data, self._bias.ctypes.data
-        record["stored"] = _STORED[self._weights.dtype]
+        record["stored"] = STORED[self._weights.dtype]
         workspace = product_workspace(row_block, height, line)
         return _Plan(record.tobytes(), workspace, row_block * panel_block * line * self.inputs, min(workers, tasks))
-
-
-def _checked(
-    parts: Sequence[NDArray[Any]], biases: Sequence[Array | None] | None
-) -> tuple[list[NDArray[Any]], list[Array]]:
-    """The matrices, checked, in one type; and their biases."""
-    if len(parts) == 0:
-        raise ValueError(worded("parts must be one matrix or more, got none; give a list"))
-    biases = [None] * len(parts) if biases is None else biases
-    if len(biases) != len(parts):
-        raise ValueError(
-            worded(
-                "biases must be as many as the matrices, {count}, got {got}; give None for none",
-                count=len(parts),
-                got=len(biases),
-            )
-        )
-    for part in parts:
-        if not isinstance(part, np.ndarray) or part.dtype not in _STORED:
-            got = f"{part.dtype}" if isinstance(part, np.ndarray) else type(part).__name__
-            raise TypeError(
-                worded(
-                    "parts must be NumPy arrays of float32, float16 or uint16 (bfloat16's bits), got {got}; "
-                    "convert them",
-                    got=got,
-                )
-            )
-        if part.ndim != 2 or part.shape[1] != parts[0].shape[-1]:
-            raise ValueError(
-                worded(
-                    "parts must be matrices (outputs, {shape}), got shape {got}; give one layer's",
-                    shape=parts[0].shape[-1],
-                    got=part.shape,
-                )
-            )
-        if part.dtype != parts[0].dtype:
-            raise TypeError(
-                worded(
-                    "parts must have one type, got {dtype} and {got}; convert them",
-                    dtype=parts[0].dtype,
-                    got=part.dtype,
-                )
-            )
-    kept: list[Array] = []
-    for part, bias in zip(parts, biases, strict=True):
-        if bias is None:
-            kept.append(np.full(len(part), -0.0, np.float32))  # x + -0.0 is x, also where x is -0.0
-        else:
-            check("biases", bias, (len(part),))
-            kept.append(bias)
-    return [*parts], kept
 
 
 def _aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:

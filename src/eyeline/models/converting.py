@@ -87,13 +87,18 @@ def convert(entry: Entry, source: Path, folder: Path, say: Callable[[str], None]
             reported = tenths
             say(f"converting {entry.name}: {10 * tenths}%")
     (folder / "model.safetensors").write_bytes(save(tensors, {"format": "pt"}))
-    _write(folder / "config.json", config)
+    write(folder / "config.json", config)
     tokenizer = _tokenizer(field)
     tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
-    _write(folder / "tokenizer_config.json", _tokenizer_config(field, config))
+    write(folder / "tokenizer_config.json", _tokenizer_config(field, config))
+    record(entry, folder)
+
+
+def record(entry: Entry, folder: Path) -> None:
+    """Write the record of a conversion beside its files: the source, and their sizes and hashes."""
     of = {name: file.sha256 for name, file in entry.files.items()}
     files = {name: _size_and_hash(folder / name) for name in MADE}
-    _write(folder / CONVERTED, {"converter": CONVERTER, "of": of, "files": files})
+    write(folder / CONVERTED, {"converter": CONVERTER, "of": of, "files": files})
 
 
 def halves_together(rows: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
@@ -175,7 +180,8 @@ def _tokenizer_config(field: Callable[[str], Any], config: dict[str, Any]) -> di
     }
 
 
-def _write(path: Path, data: dict[str, Any]) -> None:
+def write(path: Path, data: dict[str, Any]) -> None:
+    """Write one of a model's JSON files."""
     path.write_text(json.dumps(data, indent=1) + "\n", "utf-8")
 
 

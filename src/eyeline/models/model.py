@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from eyeline.edits import Edit, ModelEdits
 from eyeline.masks import Mask, Padding
+from eyeline.models.checked_ids import checked_ids, in_vocabulary, real_lengths
 from eyeline.models.config import Config
 from eyeline.models.continuing import Continuation
 from eyeline.models.decoder import Decoder
@@ -70,7 +71,7 @@ class Model:
         array = np.atleast_1d(np.asarray(ids))
         if not array.size:
             return ""
-        (checked,) = self._in_vocabulary(array[None])
+        (checked,) = in_vocabulary(self.config, array[None])
         return str(self.tokenizer.decode(checked.tolist(), skip_special_tokens=False))
 
     def continuation(self, tokens: Tokens) -> Continuation:
@@ -86,7 +87,7 @@ class Model:
 
     def embed(self, ids: ArrayLike) -> NDArray[np.float32]:
         """The tokens' embeddings, before any layer: ids (B, N) → (B, N, width). Raises as `run`."""
-        return self.network.embed(self._checked(ids))
+        return self.network.embed(checked_ids(ids, self.name, self.config))
 
     def run(
         self,
@@ -150,7 +151,7 @@ class Model:
         >>> [round(layer.seen.entropy.mean().item(), 1) for layer in seen]
         [1.0, 0.6, 0.6, 0.8, 0.5, 0.6]
         """
-        array, real = self._checked(ids), self._lengths(ids, lengths)
+        array, real = checked_ids(ids, self.name, self.config), real_lengths(ids, lengths)
         if real is not None:
             mask = Padding(real) if mask is None else mask & Padding(real)
         readouts: Any = read if isinstance(read, Sequence) else [read]
@@ -246,7 +247,7 @@ class Model:
             ModelError, ValueError: as `generate`.
         """
         decoder, config = self.decoder()
-        array = self._checked(np.atleast_2d(np.asarray(ids)))
+        array = checked_ids(np.atleast_2d(np.asarray(ids)), self.name, self.config)
         if len(array) != 1:
             raise ValueError(
                 worded(
@@ -277,53 +278,3 @@ class Model:
                 )
             )
         return self.network, self.config
-
-    def _lengths(self, ids: ArrayLike, lengths: ArrayLike | None) -> NDArray[np.int64] | None:
-        """The real number of tokens of each text, checked; None if none are padded."""
-        if lengths is None:
-            return None
-        real, B = np.asarray(lengths), len(np.asarray(ids))
-        if real.shape != (B,):
-            raise ValueError(
-                worded(
-                    "lengths must be {B} whole numbers, one per row of ids, got shape {shape}", B=B, shape=real.shape
-                )
-            )
-        return real
-
-    def _checked(self, ids: ArrayLike) -> NDArray[np.int64]:
-        try:
-            array = np.asarray(ids)
-        except ValueError:
-            raise ValueError(
-                worded("ids must be rows of one length, got rows of several; pad them and give lengths=")
-            ) from None
-        if array.ndim != 2 or not array.size:
-            raise ValueError(
-                worded("ids must be (texts, tokens), at least one of each, got shape {shape}", shape=array.shape)
-            )
-        if array.shape[1] > self.config.positions:
-            raise ModelError(
-                worded(
-                    "{name} has {positions} positions, got {shape} tokens, special ones included; give it a "
-                    "shorter text, or take a model with more positions",
-                    name=self.name,
-                    positions=self.config.positions,
-                    shape=array.shape[1],
-                )
-            )
-        return self._in_vocabulary(array)
-
-    def _in_vocabulary(self, array: NDArray[Any]) -> NDArray[np.int64]:
-        if not np.issubdtype(array.dtype, np.integer):
-            raise ValueError(worded("ids must be whole numbers, got {dtype}", dtype=array.dtype))
-        size, low, high = self.config.vocabulary_size, int(array.min()), int(array.max())
-        if low < 0 or high >= size:
-            raise ValueError(
-                worded(
-                    "ids must be from 0 to {size}, got {what}; use this model's own tokens()",
-                    size=size - 1,
-                    what=low if low < 0 else high,
-                )
-            )
-        return array.astype(np.int64)

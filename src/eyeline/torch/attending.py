@@ -10,20 +10,19 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from eyeline.attention.checks import check_mask, check_scale, check_shapes
+from eyeline.attention.checks import check_mask, check_scale
 from eyeline.edits import Edits
 from eyeline.masks import AttentionShape, Mask, Shard
 from eyeline.readouts import PartialResult, Readout, chosen
 from eyeline.readouts.observation import Observation
 from eyeline.scores import Score, Scores, sinks_of, stacked
 from eyeline.torch import choose, compiled
+from eyeline.torch.checks import check_tensors
 from eyeline.torch.edited import edited
 from eyeline.torch.operator import attend
 from eyeline.torch.spec import Telling, spec
 from eyeline.torch.transforms import attended, is_within_transform
 from eyeline.words import worded
-
-_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
 def attention(
@@ -79,7 +78,7 @@ def attention(
         if found is not None:
             return found
     q, k, v = _of_one_type(q, k, v)
-    _check(q, k, v)
+    check_tensors(q, k, v)
     changes = stacked(scores)
     if choose.is_plain(q, k, v, changes):
         number = int(seed) % 2**64 if isinstance(seed, Tensor) else seed
@@ -171,7 +170,7 @@ def observe_counted(
         edits: of this call, or lowered.
     """
     q, k, v = _of_one_type(q, k, v)
-    _check(q, k, v)
+    check_tensors(q, k, v)
     if edits:
         options: dict[str, Any] = {"dropout": dropout, "seed": seed, "counted": counted, "tokens_first": tokens_first}
 
@@ -278,59 +277,3 @@ def _of_one_type(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tenso
     narrow = torch.get_autocast_dtype(device)
     q, k, v = (x.to(narrow) if x.is_floating_point() and x.dtype != torch.float64 else x for x in given)
     return q, k, v
-
-
-def _check(q: Tensor, k: Tensor, v: Tensor) -> None:
-    for name, x in (("q", q), ("k", k), ("v", v)):
-        if not isinstance(x, Tensor):
-            raise TypeError(
-                worded(
-                    "{name} must be a tensor, as the others are, got {type}; use torch.as_tensor",
-                    name=name,
-                    type=type(x).__name__,
-                )
-            )
-        if x.dtype not in _TYPES:
-            raise ValueError(
-                worded(
-                    "{name} must be float16, bfloat16, float32 or float64, got {dtype}; convert it with {name}.float()",
-                    name=name,
-                    dtype=x.dtype,
-                )
-            )
-        if x.ndim < 2:
-            raise ValueError(
-                worded(
-                    "{name} must be (tokens, width) or (..., heads, tokens, width), got shape {shape}",
-                    name=name,
-                    shape=tuple(x.shape),
-                )
-            )
-        if x.dtype != q.dtype:
-            raise ValueError(
-                worded(
-                    "{name} must be of q's type, {dtype}, got {got}; convert one, or use torch.autocast",
-                    name=name,
-                    dtype=q.dtype,
-                    got=x.dtype,
-                )
-            )
-        if x.device != q.device:
-            raise ValueError(
-                worded(
-                    "{name} must be on q's device, {device}, got {got}",
-                    name=name,
-                    device=q.device,
-                    got=x.device,
-                )
-            )
-        if x.ndim != q.ndim:
-            raise ValueError(
-                worded(
-                    "{name} must have as many axes as q, {ndim}, got shape {shape}",
-                    name=name,
-                    ndim=q.ndim,
-                    shape=tuple(x.shape),
-                )
-            )
-    check_shapes(tuple(q.shape), tuple(k.shape), tuple(v.shape))

@@ -264,7 +264,7 @@ def checked(name: str, given: ArrayLike, where: str = "") -> Array:
     with np.errstate(over="ignore"):
         array = np.ascontiguousarray(array, np.float32)
     if not np.isfinite(array).all():
-        place = tuple(int(axis) for axis in np.argwhere(~np.isfinite(array))[0])
+        place = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
         raise TraceError(
             worded(
                 "{name}{where} must be finite in float32, got {array} at {place}; set what is masked out to 0",
@@ -278,11 +278,8 @@ def checked(name: str, given: ArrayLike, where: str = "") -> Array:
 
 
 def check_plain(layers: Sequence[LayerTrace], model: str, what: str) -> None:
-    """
-    Raises:
-        TraceError: if the scores of a model's layers are more than scaled products, or sinks take a share of the
-            weight, so that its trace can't be `what`.
-    """
+    """Raise a `TraceError` if scores are more than scaled products, or sinks take a share, so that a trace can't be
+    `what`."""
     if any(layer.softcap is not None or layer.bias is not None for layer in layers):
         raise TraceError(
             worded(

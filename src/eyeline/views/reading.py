@@ -1,12 +1,16 @@
-"""What a model reads in place of a text: unknown tokens, letters without their accents, words cut into letters."""
+"""What a model reads in place of a text: unknown tokens, letters without accents, words cut into letters, a language
+that it wasn't trained on.
+"""
 
 from __future__ import annotations
 
 import unicodedata
 from typing import TYPE_CHECKING
 
+from eyeline.models.catalogue import CATALOGUE
 from eyeline.views.findings import Words
 from eyeline.views.labels import listed, printable
+from eyeline.views.text_language import english_alone, text_language
 from eyeline.words import worded
 
 if TYPE_CHECKING:
@@ -40,11 +44,14 @@ def reading_notes(trace: Trace, unknown: UnknownText | None, words: Words = prin
                 texts=_named([words(text) for text in unknown.texts], _NAMED),
             )
         )
-    line = trace.queries
+    line, known = trace.queries, CATALOGUE.get(trace.model.name)
+    language = text_language(line.text) if known is not None and known.english else None
+    if language is not None:
+        notes.append(english_alone(language, printable(trace.model.name)))
     if bare := without_accents(line):
         pairs = [worded("{word} as {read}", word=words(word), read=words(read)) for word, read in bare.items()]
         notes.append(worded("Read without accents: {words}.", words=_named(pairs, _FEW)))
-    elif in_crumbs(line):
+    elif language is None and in_crumbs(line):
         notes.append(
             worded(
                 "Most words are read in pieces of a letter or two: {model} was hardly trained on this language.",

@@ -4,6 +4,7 @@ import { element, phrase } from "../drawing/dom.js";
 import { named, percent } from "../drawing/labels.js";
 import { changesSaid } from "../provenance.js";
 import { changesOf } from "../weights/changes.js";
+import { unknownLanguage } from "./text_language.js";
 
 /** The largest number of texts named, and of characters of each. */
 const NAMED = 12;
@@ -31,15 +32,26 @@ const opened = (page) => {
 const unchanged = ({ state, trace }) =>
   Boolean(trace) && ["compare", "overview"].includes(state.view) && changesOf(state, trace) !== null;
 
+/** What is said of a text in a language that its model wasn't trained on. @type {(page: Page, language: TextLanguage, model: string) => HTMLElement} */
+const foreign = (page, language, model) => {
+  const key = language === "another" ? "language.another" : "language.foreign";
+  const name = language === "another" ? "" : page.say(`language.${language}`);
+  return element("p", { class: "unknown" }, ...phrase(page.say(key), { language: name, model: element("bdi", {}, model) }));
+};
+
 /** The notes on the texts of the shown places. @type {(page: Page) => PagePart} */
 export const createNotes = (page) => {
   const notes = element("div", { class: "notes" });
   const update = () => {
     const lines = new Set(page.places().flatMap(([at]) => [page.traces[at].queries, page.traces[at].keys]));
+    const model = page.trace?.model.name ?? "";
+    const languages = new Set([...lines].map((line) => unknownLanguage(line.text, model)));
+    languages.delete(null);
     const why = opened(page) ?? page.typing?.tellingPlace(page);
     notes.replaceChildren(
       ...(why ? [why] : []),
       ...(unchanged(page) ? [element("p", { class: "quiet" }, page.say("what.if.elsewhere"))] : []),
+      ...[...languages].map((one) => foreign(page, /** @type {TextLanguage} */ (one), model)),
       ...[...lines].filter((line) => line.unknown.texts.length).map(({ unknown: { piece, texts } }) => {
         const shown = texts.slice(0, NAMED).flatMap((text, at) => [at ? ", " : "", element("bdi", {}, shortened(text))]);
         const more = texts.length > NAMED ? ", …" : "";

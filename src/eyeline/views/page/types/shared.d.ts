@@ -257,6 +257,8 @@ interface DrawingRoom {
 type Draw = (context: CanvasRenderingContext2D, width: number, height: number, dots: number) => void;
 
 type Page = import("../page.js").Page;
+/** A language that the letters of a text tell. */
+type TextLanguage = "vietnamese" | "japanese" | "korean" | "chinese" | "thai" | "another";
 type Trace = import("../weights/traces.js").Trace;
 type TokenizedText = import("../weights/traces.js").TokenizedText;
 type Head = import("../weights/head.js").Head;
