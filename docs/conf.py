@@ -19,7 +19,9 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "docs.extensions.docstrings",
     "docs.extensions.formulas",
+    "docs.extensions.lesson",
     "docs.extensions.live",
     "docs.extensions.outside",
 ]

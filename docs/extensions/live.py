@@ -50,7 +50,8 @@ def _visit(writer: Any, node: LiveNode) -> None:
     frame += "</iframe>"
     opened = page.open_words(builder.config.language)
     if page.megabytes:  # not before the reader asks for it
-        frame = f'<details class="live"><summary>{escape(page.ask_words(builder.config.language))}</summary>{frame}</details>'
+        asked = escape(page.ask_words(builder.config.language))
+        frame = f'<details class="live"><summary>{asked}</summary>{frame}</details>'
     writer.body.append(f'<figure class="live">{frame}<figcaption>')
     node["opened"] = f' <a class="live" href="{address}">{escape(opened)}</a>'
 
