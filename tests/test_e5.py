@@ -218,7 +218,7 @@ def test_other_answers_read_it(e5):
     assert el.effects(DAU, token="đậu", nth=2, model=e5).ordered[0][0] == 11  # the last layer's heads
     assert el.why(el.record(DAU, model=e5), 11, 11, "đậu", nth=2, model=e5).score == pytest.approx(-15.9, abs=0.05)
     assert el.heads(DAU, model=e5).token_count == 12
-    edited = el.explain(DAU, "đậu", nth=2, model=e5, edits=[el.edits.Gate(11, 4, 0.0)])
+    edited = el.explain(DAU, "đậu", nth=2, model=e5, edits=[el.edits.Gate(layer=11, head=4, by=0.0)])
     assert [run.name for run in edited.runs] == ["as trained", "gate L11H4 0"]
 
 
