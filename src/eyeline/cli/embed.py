@@ -17,9 +17,17 @@ File = Annotated[str, typer.Argument(metavar="FILE", help="A text on each line; 
 Output = Annotated[
     Path, typer.Option("--output", "-o", metavar="FILE.npy", help="Where the vectors go.", show_default=False)
 ]
+Prefix = Annotated[
+    str,
+    typer.Option(
+        metavar="TEXT",
+        help='Put in front of each line, as a model\'s card asks: "query: " or "passage: " with e5.',
+        show_default=False,
+    ),
+]
 
 
-def embed(file: File, output: Output, model: ModelName = "minilm") -> None:
+def embed(file: File, output: Output, model: ModelName = "minilm", prefix: Prefix = "") -> None:
     """Embed texts: a vector for each line of a file, as rows of a NumPy array, float32."""
     import numpy as np
 
@@ -41,7 +49,7 @@ def embed(file: File, output: Output, model: ModelName = "minilm") -> None:
         )
     texts = lines_of(file)
     with texts_shown(len(texts)) as texts_done:
-        vectors = embedded(texts, model, progress=progress, texts_done=texts_done)
+        vectors = embedded(texts, model, prefix=prefix, progress=progress, texts_done=texts_done)
     with whole(output) as beside, open(beside, "wb") as opened:
         np.save(opened, vectors)
     progress(f"wrote {output}: {len(vectors)} vectors of {vectors.shape[1]} numbers")

@@ -41,6 +41,7 @@ class Entry:
         converted: whether the package has one file of another format, from which the model's files are made.
         platform: the platform of the package's wheel, where it has code of its own beside the data; None for any.
         english: whether it was trained on English alone.
+        package_size: the bytes of the package, where it has much besides the files.
         longest: for an encoder of sentences, the most tokens of a text that it embeds, as its card says.
     """
 
@@ -54,6 +55,7 @@ class Entry:
     converted: bool = False
     platform: str | None = None
     english: bool = False
+    package_size: int | None = None
     longest: int | None = None
 
     @property
@@ -75,8 +77,8 @@ class Entry:
 
     @property
     def megabytes(self) -> int:
-        """The size of the files to fetch, in MB."""
-        return round(sum(file.size for file in self.files.values()) / 1e6)
+        """What is to be fetched, in MB."""
+        return round((self.package_size or sum(file.size for file in self.files.values())) / 1e6)
 
 
 #: The package whose models need no fetching: this one.
@@ -128,6 +130,7 @@ CATALOGUE = {
         },
         converted=True,
         platform="manylinux2014_x86_64",
+        package_size=91165692,
         longest=512,
     ),
     "dates": Entry(

@@ -74,6 +74,9 @@ def convert_e5(entry: Entry, source: Path, folder: Path, say: Callable[[str], No
                 reason=error,
             )
         ) from None
+    # The tokenizer first: it needs 300 MB, which the tensors need next.
+    _tokenizer(vocabulary).save(str(folder / "tokenizer.json"), pretty=False)
+    del vocabulary
     tensors: dict[str, NDArray[Any]] = {}
     total, done, reported = sum(count for count, _, _ in table.values()), 0, 0
     for name, (count, quantised, data) in table.items():
@@ -85,9 +88,10 @@ def convert_e5(entry: Entry, source: Path, folder: Path, say: Callable[[str], No
         if (tenths := 10 * done // total) > reported:
             reported = tenths
             say(worded("converting {name}: {percent}%", name=entry.name, percent=10 * tenths))
-    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
     write(folder / "config.json", _config(sizes))
-    _tokenizer(vocabulary).save(str(folder / "tokenizer.json"), pretty=False)
+    # Unlike `save`, this needs no second copy of the tensors; it writes a file that only its owner can read.
+    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    (folder / "model.safetensors").chmod((folder / "config.json").stat().st_mode)
     write(folder / "tokenizer_config.json", _tokenizer_config(sizes))
     record(entry, folder)
 
@@ -184,9 +188,9 @@ def _config(sizes: dict[str, Any]) -> dict[str, Any]:
 def _tokenizer(vocabulary: list[tuple[str, float]]) -> Any:
     """The tokenizer: XLM-RoBERTa's, Unigram on text in SentencePiece's normal form "nmt_nfkc".
 
-    The file's own table says what each single character becomes. NFKC is the same for all of them but one, the wave of
-    Japanese texts; beyond it, it composes characters, so that a text typed with separate accents has the tokens of the
-    same text in single characters.
+    The file's own table says what each single character becomes. NFKC is the same for all of them but the wave of
+    Japanese texts (and U+1F23B, which the table is too old for); beyond it, it composes characters, so that a text
+    typed with separate accents has the tokens of the same text in single characters.
     """
     from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 

@@ -65,6 +65,7 @@ def embed(
     texts: Iterable[str],
     model: str | os.PathLike[str] | Model = ...,
     *,
+    prefix: str = ...,
     read: None = None,
     progress: Callable[[str], None] | None = None,
     texts_done: Callable[[int], None] | None = None,
@@ -74,6 +75,7 @@ def embed(
     texts: Iterable[str],
     model: str | os.PathLike[str] | Model = ...,
     *,
+    prefix: str = ...,
     read: Readout | Sequence[Readout],
     progress: Callable[[str], None] | None = None,
     texts_done: Callable[[int], None] | None = None,
@@ -82,6 +84,7 @@ def embed(
     texts: Iterable[str],
     model: str | os.PathLike[str] | Model = "minilm",
     *,
+    prefix: str = "",
     read: Readout | Sequence[Readout] | None = None,
     progress: Callable[[str], None] | None = None,
     texts_done: Callable[[int], None] | None = None,
@@ -96,6 +99,8 @@ def embed(
         texts: the texts, in any iterable but a string.
         model: an encoder: a name from the catalogue, a folder, or a model that `eyeline.models.load` gave, which saves
             many calls its loading.
+        prefix: put in front of every text, as a model's card may ask: e5's asks for "query: " before a question and
+            "passage: " before what may answer it, or "query: " before all texts that are compared with each other.
         read: the readouts of every layer's weights; see `eyeline.observe`. They must be of single tokens: `TopK`,
             `Entropy`, `Received`, `MeanDistance`, `OffsetMass`.
         progress: called with a line of text at each step of fetching the model.
@@ -114,8 +119,8 @@ def embed(
 
     Raises:
         TypeError: if texts isn't an iterable of texts, or model or read is something else.
-        ModelError: if a text isn't a string or not valid Unicode; the model is a decoder, is unknown or damaged, or
-            pools in another way.
+        ModelError: if a text or prefix isn't a string or not valid Unicode; the model is a decoder, is unknown or
+            damaged, or pools in another way.
         ValueError: if a readout isn't of single tokens.
 
     >>> from eyeline import Entropy, embed
@@ -127,11 +132,16 @@ def embed(
     >>> embedded = embed(["Time flies!"], read=Entropy())
     >>> [round(layer.entropy.mean().item(), 1) for layer in embedded.layers(0)]
     [1.0, 0.6, 0.6, 0.8, 0.5, 0.6]
+    >>> sentences = ["Hà Nội là thủ đô của Việt Nam.", "The capital of Vietnam is Hanoi.", "A cat sat on a mat."]
+    >>> vectors = embed(sentences, "e5", prefix="query: ")
+    >>> (vectors[0] @ vectors.T).round(2)
+    array([1.  , 0.85, 0.7 ], dtype=float32)
     """
     if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
         raise TypeError(
             worded("texts must be a list of texts, got {type}; write [text] for one", type=type(texts).__name__)
         )
+    check_unicode(prefix, "prefix")
     readouts = None if read is None else several(read)
     check_of_tokens(readouts or ())
     loaded = _model(model, progress)
@@ -143,7 +153,7 @@ def embed(
                 model_type=loaded.config.model_type,
             )
         )
-    reader = IdsReader(loaded, pooling.longest)
+    reader = IdsReader(loaded, pooling.longest, prefix)
     vectors: list[Array] = [np.zeros((0, loaded.config.width), np.float32)]
     ids: list[Ids] = []
     blocks: list[tuple[Observation, ...]] = []
@@ -189,14 +199,14 @@ def _model(model: Any, progress: Callable[[str], None] | None) -> Model:
 
 
 class IdsReader:
-    """Tokenizes texts for a model.
+    """Tokenizes texts for a model, with a prefix in front of each.
 
     Attributes:
         cut: the number of texts so far that were longer than the model embeds.
     """
 
-    def __init__(self, model: Model, longest: int) -> None:
-        self._model, self._longest = model, longest
+    def __init__(self, model: Model, longest: int, prefix: str = "") -> None:
+        self._model, self._longest, self._prefix = model, longest, prefix
         self.cut = 0
 
     def ids(self, texts: Iterable[str]) -> Iterator[Ids]:
@@ -207,7 +217,7 @@ class IdsReader:
                 check_unicode(text, f"texts[{number}]")
                 number += 1
             with errors_caught():
-                found = self._model.tokenizer.encode_batch_fast(some)
+                found = self._model.tokenizer.encode_batch_fast([self._prefix + text for text in some])
             for encoding in found:
                 yield self._shortened(encoding)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from eyeline.models.generating import Choice, GenerationPass, Step, check_count,
 from eyeline.models.network import Network
 from eyeline.models.run import Layer, Run
 from eyeline.models.sites import model_edits
-from eyeline.models.tokenizing import tokenize
+from eyeline.models.tokenizing import tokenize, unknown_id
 from eyeline.models.tokens import Tokens
 from eyeline.readouts import Readout, Weights
 from eyeline.words import worded
@@ -55,7 +56,12 @@ class Model:
         Raises:
             ModelError: if the text isn't valid Unicode.
         """
-        return tokenize(self.tokenizer, text, self.config.vocabulary_size)
+        return tokenize(self.tokenizer, text, self.config.vocabulary_size, self.unknown)
+
+    @cached_property
+    def unknown(self) -> int | None:
+        """The id of the token for what the vocabulary lacks; None if there is none."""
+        return unknown_id(self.tokenizer)
 
     def text(self, ids: ArrayLike) -> str:
         """Token ids, (N,), as text, including special tokens. An incomplete character becomes �.

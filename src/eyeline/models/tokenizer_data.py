@@ -8,7 +8,7 @@ from typing import Any
 from eyeline.models.character_tables import bert_characters, word_kinds
 from eyeline.models.errors import ModelError
 from eyeline.models.model import Model
-from eyeline.models.tokenizing import unknown_id
+from eyeline.words import worded
 
 #: How a tokenizer of letters, that of `dates`, cuts a text: each character by itself.
 _LETTERS = {"type": "Split", "pattern": {"Regex": r"[\s\S]"}, "behavior": "Isolated", "invert": False}
@@ -46,7 +46,7 @@ def tokenizer_data(model: Model) -> dict[str, Any]:
         "name": model.name,
         "positions": model.config.positions,
         "vocabulary": "\n".join(pieces),
-        "unknown": unknown_id(model.tokenizer),
+        "unknown": model.unknown,
         "words": word_kinds(),
     }
     if kinds == ("WordLevel", None, "Split", None) and cut == _LETTERS and not special:
@@ -76,6 +76,10 @@ def tokenizer_data(model: Model) -> dict[str, Any]:
 
 def _refused(model: Model, got: str) -> ModelError:
     return ModelError(
-        f"{model.source / 'tokenizer.json'} must be a tokenizer like BERT's, or one of letters, for a page that "
-        f"tokenizes by itself, got {got}; take minilm or dates"
+        worded(
+            "{path} must be a tokenizer like BERT's, or one of letters, for a page that tokenizes by itself, got "
+            "{got}; take minilm or dates, or run `eyeline view`, which tokenizes in Python",
+            path=model.source / "tokenizer.json",
+            got=got,
+        )
     )

@@ -30,7 +30,7 @@ def text_language(text: str) -> str | None:
     >>> text_language("Con ruồi đậu mâm xôi đậu."), text_language("un café noir"), text_language("I ate phở there")
     ('vietnamese', None, None)
     """
-    plain = unicodedata.normalize("NFC", text).casefold()
+    plain = unicodedata.normalize("NFKC", text).lower()
     letters = [letter for letter in plain if letter.isalpha()]
     foreign = [letter for letter in letters if not _LATIN.match(letter)]
     if letters and len(foreign) >= _LETTERS * len(letters):

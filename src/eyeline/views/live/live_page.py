@@ -107,6 +107,7 @@ def live_page(
     """
     original = model if isinstance(model, Model) else load(model, progress=progress)
     check_runs(original)
+    tokenizer = _tokenizer(original)  # it may be refused, which is better said before the work
     generates = isinstance(original.network, EncoderDecoder)
     if progress is not None and not generates:  # an encoder-decoder's are of 16 bits in its file
         progress(worded("{name}: rounding its weights", name=original.name))
@@ -123,7 +124,7 @@ def live_page(
     return LivePage(
         page,
         tuple(stored_model(one, before) for one, before in pairs),
-        tuple(_tokenizer(one) for one, _ in pairs),
+        ({**tokenizer, "name": kept.name}, *(_tokenizer(one) for one, _ in pairs[1:])),
     )
 
 

@@ -21,7 +21,7 @@ const ENGLISH = ["minilm", "smollm2"];
 
 /** The language of a text whose letters tell it; null in Latin letters otherwise. @type {(text: string) => TextLanguage | null} */
 export const textLanguage = (text) => {
-  const plain = text.normalize("NFC").toLowerCase();
+  const plain = text.normalize("NFKC").toLowerCase();
   const letters = plain.match(/\p{L}/gu) ?? [];
   const foreign = letters.filter((letter) => !LATIN.test(letter));
   if (letters.length && foreign.length >= LETTERS * letters.length) {
