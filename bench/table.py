@@ -1,5 +1,5 @@
-"""The README's tables of speed and error, from bench/results/: `python bench/table.py` writes them, `--check` only
-compares.
+"""The tables of speed and error, from bench/results/: `python bench/table.py` writes the large ones into the guide and
+a short one into each README; `--check` only compares.
 """
 
 from __future__ import annotations
@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from bench.beside import beside  # noqa: E402
+
 BEGIN, END = "<!-- bench: made by bench/table.py -->\n", "<!-- /bench -->\n"
+BESIDE, BESIDE_END = "<!-- beside: made by bench/table.py -->\n", "<!-- /beside -->\n"
+#: The pages, from the root: the guide's, and the READMEs with their languages.
+SPEED = "docs/guide/speed.md"
+READMES = {"README.md": "en", "README.vi.md": "vi"}
 GRADIENTS = ("dq", "dk", "dv")
 SDPA = "torch SDPA"
 #: How the headline names what is compared with torch's SDPA, and the cases that it means.
@@ -25,7 +33,7 @@ MODELS = {"minilm": "MiniLM", "smollm2": "SmolLM2-135M"}
 
 
 def written(result: dict[str, Any]) -> str:
-    """All that the README says of one machine."""
+    """All that the guide says of one machine."""
     versions = result["versions"]
     packages = ("torch", "transformers", "onnxruntime", "jax", "keras", "python")
     peers = ", ".join(f"{name} {versions[name].split('+')[0]}" for name in packages if name in versions)
@@ -239,19 +247,31 @@ def rate(row: dict[str, Any], side: str) -> str:
     return f"{row['tokens_per_second'][side]:,}, {row['megabytes'][side]:,} MB"
 
 
+def pages(results: list[dict[str, Any]]) -> dict[Path, str]:
+    """The pages with tables, as they should be."""
+    large = "\n".join(map(written, results))
+    found = {ROOT / SPEED: between((ROOT / SPEED).read_text("utf-8"), BEGIN, END, "\n" + large + "\n")}
+    for name, language in READMES.items():
+        short = "\n".join(beside(one, language) for one in results)
+        found[ROOT / name] = between((ROOT / name).read_text("utf-8"), BESIDE, BESIDE_END, "\n" + short + "\n")
+    return found
+
+
+def between(text: str, begin: str, end: str, made: str) -> str:
+    """A page's text with `made` between its two marks."""
+    before, _, rest = text.partition(begin)
+    return before + begin + made + end + rest.partition(end)[2]
+
+
 def main() -> int:
-    results = sorted((ROOT / "bench" / "results").glob("*.json"))
-    made = "\n".join(written(json.loads(path.read_text())) for path in results)
-    readme = ROOT / "README.md"
-    before, _, rest = readme.read_text().partition(BEGIN)
-    _, _, after = rest.partition(END)
-    whole = before + BEGIN + "\n" + made + "\n" + END + after
+    results = [json.loads(path.read_text()) for path in sorted((ROOT / "bench" / "results").glob("*.json"))]
+    stale = {path: text for path, text in pages(results).items() if text != path.read_text("utf-8")}
     if "--check" in sys.argv:
-        if whole != readme.read_text():
-            print("README.md's tables differ from bench/results/; run python bench/table.py", file=sys.stderr)
-            return 1
-        return 0
-    readme.write_text(whole)
+        for path in stale:
+            print(f"{path.name}'s tables differ from bench/results/; run python bench/table.py", file=sys.stderr)
+        return 1 if stale else 0
+    for path, text in stale.items():
+        path.write_text(text, "utf-8")
     return 0
 
 

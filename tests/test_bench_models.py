@@ -196,8 +196,13 @@ def test_a_stale_table_fails_the_check(tmp_path, monkeypatch, capsys):
     (tmp_path / "bench" / "results").mkdir(parents=True)
     file = tmp_path / "bench" / "results" / "some-512.json"
     file.write_text(json.dumps(result()))
-    readme = tmp_path / "README.md"
+    readme = tmp_path / table.SPEED
+    readme.parent.mkdir(parents=True)
     readme.write_text(f"before\n{table.BEGIN}old\n{table.END}after\n")
+    monkeypatch.setattr(table, "READMES", {"README.md": "en", "README.vi.md": "vi"})
+    monkeypatch.setattr(table, "beside", lambda result, language: f"short, {language}: {result['processor']}\n")
+    for name in table.READMES:
+        (tmp_path / name).write_text(f"above\n{table.BESIDE}{table.BESIDE_END}below\n")
     monkeypatch.setattr("sys.argv", ["table.py", "--check"])
     assert table.main() == 1
     assert "python bench/table.py" in capsys.readouterr().err
@@ -205,6 +210,9 @@ def test_a_stale_table_fails_the_check(tmp_path, monkeypatch, capsys):
     assert table.main() == 0
     assert readme.read_text().startswith("before\n")
     assert readme.read_text().endswith("after\n")
+    short = (tmp_path / "README.vi.md").read_text()
+    assert short.startswith(f"above\n{table.BESIDE}\nshort, vi: ")
+    assert short.endswith(f"{table.BESIDE_END}below\n")
     monkeypatch.setattr("sys.argv", ["table.py", "--check"])
     assert table.main() == 0
     file.write_text(json.dumps(result(model_ratio=1.19)))

@@ -22,7 +22,6 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 MOST, MOST_OF_TESTS = 300, 500
 #: Files that may be longer, and why.
 LONG = {
-    "README.md": "holds the bench's table, of every row",
     "docs/extending.md": "builds six things in one go, and runs from top to bottom",
     "docs/json.md": "a reference of every field",
 }

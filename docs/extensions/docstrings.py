@@ -1,4 +1,4 @@
-"""Docstrings are plain text with `code` in single backticks: what else means something in reStructuredText is escaped."""
+"""Docstrings are plain text with `code` in backticks: what else means something in reStructuredText is escaped."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ def _escaped(app: Sphinx, what: str, name: str, found: object, options: object, 
         example = line.lstrip().startswith(">>>") or (example and bool(line.strip()))
         if not example:
             pieces = _CODE.split(line)
-            lines[place] = "".join(piece if at % 2 else re.sub(r"([|*])", r"\\\1", piece) for at, piece in enumerate(pieces))
+            lines[place] = "".join(
+                piece if at % 2 else re.sub(r"([|*])", r"\\\1", piece) for at, piece in enumerate(pieces)
+            )
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
