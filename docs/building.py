@@ -52,7 +52,9 @@ def sphinx(builder: str, target: Path, language: str, *options: str) -> None:
     environment["EYELINE_LANG"] = "en"  # examples in docstrings are not run here, but modules are imported
     done = subprocess.run([*command, str(DOCS), str(target)], env=environment, check=False)
     if done.returncode:
-        raise BuildError(f"Sphinx ended with {done.returncode} on the guide in {_name(language)}; its messages are above")
+        raise BuildError(
+            f"Sphinx ended with {done.returncode} on the guide in {_name(language)}; its messages are above"
+        )
 
 
 def build(out: str | os.PathLike[str], chosen: Sequence[str]) -> None:
@@ -101,8 +103,7 @@ def _guide(made: Path, beside: Path, language: str) -> None:
 def _choosing(chosen: Sequence[str]) -> str:
     """The first page: goes to the browser's language, and has a link to each."""
     links = "".join(
-        f'<p><a href="{code}/index.html" lang="{code}" hreflang="{code}">{_name(code)}</a></p>'
-        for code in chosen
+        f'<p><a href="{code}/index.html" lang="{code}" hreflang="{code}">{_name(code)}</a></p>' for code in chosen
     )
     script = (
         f"const there = {list(chosen)!r}; const own = navigator.languages.map((one) => one.slice(0, 2).toLowerCase());"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,19 @@ import polib
 from docs.building import DOCS, BuildError, languages, sphinx
 from docs.site_words import all_words
 
+#: What is the same in every language: code, and texts in which nothing but numbers, signs and units is left beside it.
+_CODE = re.compile(r"`[^`]*`")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+
+
+def is_prose(text: str) -> bool:
+    """Whether a text is to be translated.
+
+    >>> is_prose("`--json`"), is_prose("1.5 ms"), is_prose("`mask`: where a query may look")
+    (False, False, True)
+    """
+    return _WORD.search(_CODE.sub("", text)) is not None
+
 
 def _extracted(folder: Path) -> dict[str, polib.POFile]:
     """The texts of every page, by the page's name, as Sphinx extracts them."""
@@ -19,6 +33,9 @@ def _extracted(folder: Path) -> dict[str, polib.POFile]:
         str(path.relative_to(folder / "texts").with_suffix("")): polib.pofile(str(path), wrapwidth=120)
         for path in sorted((folder / "texts").rglob("*.pot"))
     }
+    for page in texts.values():
+        for entry in [entry for entry in page if not is_prose(entry.msgid)]:
+            page.remove(entry)
     texts["sphinx"] = polib.POFile(wrapwidth=120)
     for word in all_words():
         texts["sphinx"].append(polib.POEntry(msgid=word))

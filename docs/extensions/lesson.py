@@ -16,8 +16,8 @@ from docs.extensions.live import LiveNode
 from docs.site_words import ANSWER
 from eyeline.words import languages, page_table
 
-#: What each stop opens (views/page/lesson/stops.js), without the lesson's panel, whose texts stand around the frame; and
-#: the frame's height in pixels.
+#: What each stop opens (views/page/lesson/stops.js), without the lesson's panel, whose texts stand around the frame;
+#: and the frame's height in pixels.
 VIEWS = {
     "what": ("", 640),
     "sum": ("special=shown", 640),

@@ -58,10 +58,10 @@ def _address(writer: Any, name: str, state: str) -> str:
 
 def _visit(writer: Any, node: LiveNode) -> None:
     page = LIVE_PAGES[node["name"]]
-    title = _(page.title)
+    title, address = _(page.title), _address(writer, node["name"], node["state"])
     frame = (
-        f'<iframe class="live" src="{_address(writer, node["name"], node["state"])}" title="{escape(title, quote=True)}"'
-        f' loading="lazy" style="height: {node["height"]}px"></iframe>'
+        f'<iframe class="live" src="{address}" title="{escape(title, quote=True)}" loading="lazy"'
+        f' style="height: {node["height"]}px"></iframe>'
     )
     if page.megabytes:  # not before the reader asks for it
         asked = escape(_(LOAD).format(title=title, megabytes=page.megabytes))

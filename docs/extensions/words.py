@@ -14,12 +14,12 @@ from sphinx.locale import _
 from docs.site_words import BUTTONS, ENGLISH_REFERENCE, FOUND, SEARCH
 from eyeline.words import own_names
 
-#: Quotation marks of languages that docutils doesn't know: dashes and quotation marks are set only where they are known.
+#: Quotation marks of languages that docutils doesn't know: without them it sets no dashes either.
 smartchars.quotes.setdefault("vi", "“”‘’")
 
 
 def _languages(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
-    """What the templates need: each language's code, name and address of this page; the names of the theme's buttons."""
+    """What the templates need: each language's code, name and address of this page; the theme's buttons by name."""
     up = "../" * (page.count("/") + 1)
     context["languages"] = [(code, name, f"{up}{code}/{page}.html") for code, name in own_names().items()]
     context["buttons"] = json.dumps({parts: _(name) for parts, name in BUTTONS.items()}, ensure_ascii=False)
@@ -29,7 +29,9 @@ def _english_reference(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Say where docstrings follow that they are in English."""
     title = next(doctree.findall(nodes.title), None)
     if page.startswith("api/") and app.config.language != "en" and title is not None:
-        title.parent.insert(title.parent.index(title) + 1, nodes.paragraph("", "", nodes.emphasis("", _(ENGLISH_REFERENCE))))
+        title.parent.insert(
+            title.parent.index(title) + 1, nodes.paragraph("", "", nodes.emphasis("", _(ENGLISH_REFERENCE)))
+        )
 
 
 def _of_search(app: Sphinx, error: Exception | None) -> None:
