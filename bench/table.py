@@ -1,5 +1,5 @@
-"""The tables of speed and error, from bench/results/: `python bench/table.py` writes the large ones into the guide, and a
-short one into each README; `--check` only compares.
+"""The tables of speed and error, from bench/results/: `python bench/table.py` writes the large ones into the guide and
+a short one into each README; `--check` only compares.
 """
 
 from __future__ import annotations
