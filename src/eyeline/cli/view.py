@@ -204,7 +204,7 @@ def _state(trace: Trace, layer: int | None, head: int | None, token: str | None,
     if token is not None:
         state["token"] = _place(trace, token, nth)
     elif nth is not None:
-        raise QuestionError(worded("token must be given with nth"), "add token=...", "add --token WORD")
+        raise QuestionError(worded("token must be given with nth"), worded("add token=..."), worded("add --token WORD"))
     return state
 
 

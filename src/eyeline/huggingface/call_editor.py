@@ -149,7 +149,9 @@ class CallEditor:
     def _expire(self) -> None:
         """Calls that are repeated after the block would be unedited: they are refused."""
         for mask in list(self._by_mask):
-            mask.expire("backward() must run within the block of eyeline.edit where layers are run again for it")
+            mask.expire(
+                worded("backward() must run within the block of eyeline.edit where layers are run again for it")
+            )
         self._by_mask.clear()
         self._by_shape.clear()
 
@@ -164,7 +166,7 @@ class CallEditor:
             UserWarning: if the model never ran, some modules ran without calling Eyeline, or an edit's tokens never
                 came.
         """
-        self._places.check_called("nothing was edited in it")
+        self._places.check_called(worded("nothing was edited in it"))
         if not self.edits:
             return
         if not self._places.called:

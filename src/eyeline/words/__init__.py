@@ -10,6 +10,20 @@ This room imports only the standard library, and every other may import it.
 from __future__ import annotations
 
 from eyeline.words.language import VARIABLE, choose, chosen, known, language, languages
-from eyeline.words.translations import own_names, page_table, worded
+from eyeline.words.system_errors import system_message
+from eyeline.words.translations import noted, own_names, page_table, reworded, worded
 
-__all__ = ["VARIABLE", "choose", "chosen", "known", "language", "languages", "own_names", "page_table", "worded"]
+__all__ = [
+    "VARIABLE",
+    "choose",
+    "chosen",
+    "known",
+    "language",
+    "languages",
+    "noted",
+    "own_names",
+    "page_table",
+    "reworded",
+    "system_message",
+    "worded",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -112,7 +113,7 @@ class RemoteStorage:
     def stamp(self, path: str) -> tuple[int, int]:
         about = self.system.get_file_info(self._inside(path))
         if not about.is_file:
-            raise FileNotFoundError("No such file or directory")
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         return about.size or 0, about.mtime_ns or 0
 
     def _inside(self, path: str) -> str:
