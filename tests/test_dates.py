@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 
 import eyeline as el
 from examples import dates
-from eyeline.models import ModelError, catalogue, load
+from eyeline.models import ModelError, catalogue, copies, load
 from eyeline.traces import TraceError, text_model
 
 TEXT = "3rd of March, 2021"

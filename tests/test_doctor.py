@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from eyeline import kernels
 from eyeline.cli import doctor as room
-from eyeline.models import copies
+from eyeline.models import catalogue, copies
 
 app = typer.Typer()
 app.command()(room.doctor)

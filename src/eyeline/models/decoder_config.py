@@ -93,7 +93,8 @@ def _windows(settings: ConfigSettings, kind: str, layers: int) -> tuple[int | No
         return tuple(window if layer >= full else None for layer in range(layers))
     kinds = {"full_attention": None, "sliding_attention": window}
     if not isinstance(named, list) or len(named) != layers or not all(isinstance(x, str) and x in kinds for x in named):
-        settings.wrong("layer_types", worded("{layers} of {kinds}", layers=layers, kinds=f" {worded('and')} ".join(kinds)))
+        names = f" {worded('and')} ".join(kinds)
+        settings.wrong("layer_types", worded("{layers} of {kinds}", layers=layers, kinds=names))
     return tuple(kinds[name] for name in named)
 
 
