@@ -161,7 +161,7 @@ def _first(source: Source, model: str, causal: bool, edits: list[Edit], ready: d
         line = mistake(error)
         if not source.files or line is None:
             raise
-        progress(f"{printable(source.files[0].name)} can't be shown: {line}")
+        progress(worded("{name} can't be shown: {line}", name=printable(source.files[0].name), line=line))
         return _recorded(EXAMPLE, model, causal, [], ready)
 
 

@@ -195,7 +195,7 @@ class CallEditor:
                 )
 
     def _called(self) -> str:
-        return " and ".join(f"layers 0 to {last} ({kind})" for kind, last in self._places.last.items())
+        return f" {worded('and')} ".join(f"layers 0 to {last} ({kind})" for kind, last in self._places.last.items())
 
 
 def _telling(call: AttentionCall) -> Tensor:

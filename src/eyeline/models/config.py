@@ -126,7 +126,7 @@ def read_json(path: Path, kind: type[Json]) -> Json:
     except (ValueError, RecursionError):
         raise ModelError(worded("{path} is not JSON, or was cut short; get the file again", path=path)) from None
     if not isinstance(data, kind):
-        name = "object" if kind is dict else "array"
+        name = worded("object") if kind is dict else worded("array")
         raise ModelError(
             worded(
                 "{path} must hold a JSON {name}, got {value}; get the file again",

@@ -118,7 +118,7 @@ def _mode(path: Path) -> str:
                 "{path} must choose one of {there}, got {value}; embed texts with sentence-transformers, or "
                 "take a model that does",
                 path=path,
-                there=" and ".join(_MODES),
+                there=f" {worded('and')} ".join(_MODES),
                 value=short(modes),
             )
         )

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Protocol, cast
 
 from eyeline.surveys.errors import SurveyError, needed
 from eyeline.surveys.folder import ABOUT, PARTS
-from eyeline.words import worded
+from eyeline.words import noted, worded
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
@@ -70,7 +70,7 @@ class LocalStorage:
     def stamp(self, path: str) -> tuple[int, int]:
         about = os.stat(path)
         if not stat.S_ISREG(about.st_mode):  # opening a pipe would wait for its writer
-            raise OSError("no file but a device or a pipe")
+            raise OSError(noted("no file but a device or a pipe"))
         return about.st_size, about.st_mtime_ns
 
 
