@@ -239,7 +239,7 @@ def test_in_vietnamese_on_a_phone_and_as_a_picture(opened, learned):
     shown = opened(learned, width=390, height=844, language="vi-VN")
     assert shown.evaluate("document.documentElement.scrollWidth") <= 390
     expect(shown.locator(".says")).to_have_text(
-        "Không có vị trí, đảo từ vẫn giữ nguyên đầu ra: attention không biết thứ tự."
+        "Không có vị trí, đảo từ vẫn giữ nguyên đầu ra: cơ chế chú ý không biết thứ tự."
     )
     expect(shown.locator(".order .verdict")).to_contain_text("Chỉ riêng attention thì không biết từ đứng ở đâu.")
     drawn = picture(opened(learned))

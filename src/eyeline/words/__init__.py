@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from eyeline.words.language import VARIABLE, choose, chosen, known, language, languages
 from eyeline.words.system_errors import system_message
-from eyeline.words.translations import noted, own_names, page_table, reworded, worded
+from eyeline.words.translations import noted, own_names, page_table, reworded, translation, worded
 
 __all__ = [
     "VARIABLE",
@@ -25,5 +25,6 @@ __all__ = [
     "page_table",
     "reworded",
     "system_message",
+    "translation",
     "worded",
 ]
