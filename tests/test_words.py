@@ -54,8 +54,8 @@ def helps():
 
 
 def texts():
-    literals = {call.args[0].value for function in ("worded", "noted") for _, call in calls(function)}
-    return literals | {text.value for _, text in helps()}
+    marked = {call.args[0].value for function in ("worded", "noted") for _, call in calls(function)}
+    return marked | {text.value for _, text in helps()}
 
 
 def test_helps_are_plain_texts():
