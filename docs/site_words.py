@@ -31,6 +31,7 @@ THEME = (
     "Next",
     "On this page",
     "Previous",
+    "Raises",
     "Search",
     "Skip to content",
 )
