@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 
 DOCS = Path(__file__).parent
 #: A folder is taken for a site, and may be replaced, if it holds this file.
 MARK = "eyeline-guide.txt"
-NAMES = {"en": "English", "vi": "Tiếng Việt"}
 
 
 class BuildError(Exception):
@@ -23,7 +22,19 @@ class BuildError(Exception):
 
 def languages() -> list[str]:
     """The languages of the guide, English first: a folder in docs/locale/ for each other one."""
-    return ["en", *sorted(path.name for path in (DOCS / "locale").glob("*") if path.is_dir())]
+    return ["en", *sorted(path.parent.name for path in (DOCS / "locale").glob("*/LC_MESSAGES"))]
+
+
+def _name(language: str) -> str:
+    from eyeline.words import own_names
+
+    return own_names().get(language, language)
+
+
+def _installed() -> None:
+    lacking = [name for name in ("sphinx", "myst_parser", "furo", "polib") if find_spec(name) is None]
+    if lacking:
+        raise BuildError(f"the guide is built with {' and '.join(lacking)}, not here yet: pip install -e '.[docs]'")
 
 
 def sphinx(builder: str, target: Path, language: str, *options: str) -> None:
@@ -32,10 +43,9 @@ def sphinx(builder: str, target: Path, language: str, *options: str) -> None:
     Raises:
         BuildError: if it isn't installed, or ends with an error.
     """
-    if find_spec("sphinx") is None or find_spec("myst_parser") is None or find_spec("furo") is None:
-        raise BuildError("the guide is built with Sphinx, which isn't here; pip install -e '.[docs]' brings it")
+    _installed()
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", builder, "-j", "1"]
-    command += ["-D", f"language={language}", "-d", str(target.parent / f"doctrees-{language}"), *options]
+    command += ["-D", f"language={language}", *options]
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(filter(None, (str(DOCS.parent), os.environ.get("PYTHONPATH"))))
     }
@@ -43,7 +53,7 @@ def sphinx(builder: str, target: Path, language: str, *options: str) -> None:
     done = subprocess.run([*command, str(DOCS), str(target)], env=environment, check=False)
     if done.returncode:
         raise BuildError(
-            f"Sphinx ended with {done.returncode} on the {NAMES.get(language, language)} guide (see above)"
+            f"Sphinx ended with {done.returncode} on the guide in {_name(language)}; its messages are above"
         )
 
 
@@ -55,6 +65,7 @@ def build(out: str | os.PathLike[str], chosen: Sequence[str]) -> None:
     """
     from docs.live_pages import LIVE_PAGES
 
+    _installed()
     target = Path(out).absolute()
     if target.exists() and not (target.is_dir() and ((target / MARK).exists() or not any(target.iterdir()))):
         raise BuildError(f"--out must be a new folder or one with a site in it, got {str(out)!r}; name another")
@@ -62,28 +73,37 @@ def build(out: str | os.PathLike[str], chosen: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as beside:
         made = Path(beside) / "site"
         (made / "live").mkdir(parents=True)
-        for language in chosen:
-            print(f"docs: the guide in {NAMES.get(language, language)}", file=sys.stderr)
-            sphinx("html", made / language, language)
-            (made / language / ".buildinfo").unlink(missing_ok=True)
-        for place, (name, page) in enumerate(LIVE_PAGES.items(), 1):
-            print(f"docs: live page {place} of {len(LIVE_PAGES)}, {name}", file=sys.stderr)
-            page.make(made / "live" / f"{name}.html")
+        with ThreadPoolExecutor() as pool:  # Sphinx in processes of its own, while this one makes the live pages
+            guides = [pool.submit(_guide, made, Path(beside), language) for language in chosen]
+            for place, (name, page) in enumerate(LIVE_PAGES.items(), 1):
+                _say(f"live page {place} of {len(LIVE_PAGES)}, {name}")
+                page.make(made / "live" / f"{name}.html")
+            for guide in guides:
+                guide.result()
         (made / MARK).write_text("Made by `python -m docs`.\n", "utf-8")
         (made / "index.html").write_text(_choosing(chosen), "utf-8")
-        for left in made.glob("doctrees-*"):
-            shutil.rmtree(left)
         if target.exists():
-            shutil.rmtree(target)
+            target.rename(Path(beside) / "before")
         made.rename(target)
-    print(f"docs: {target / 'index.html'}", file=sys.stderr)
+    _say(str(target / "index.html"))
+
+
+def _say(text: str) -> None:
+    print(f"docs: {text}", file=sys.stderr, flush=True)
+
+
+def _guide(made: Path, beside: Path, language: str) -> None:
+    """One language's guide."""
+    _say(f"the guide in {_name(language)}")
+    sphinx("html", made / language, language, "-d", str(beside / f"doctrees-{language}"))
+    (made / language / ".buildinfo").unlink(missing_ok=True)
+    (made / language / "objects.inv").unlink(missing_ok=True)
 
 
 def _choosing(chosen: Sequence[str]) -> str:
     """The first page: goes to the browser's language, and has a link to each."""
     links = "".join(
-        f'<p><a href="{code}/index.html" lang="{code}" hreflang="{code}">{NAMES.get(code, code)}</a></p>'
-        for code in chosen
+        f'<p><a href="{code}/index.html" lang="{code}" hreflang="{code}">{_name(code)}</a></p>' for code in chosen
     )
     script = (
         f"const there = {list(chosen)!r}; const own = navigator.languages.map((one) => one.slice(0, 2).toLowerCase());"

@@ -24,8 +24,9 @@ extensions = [
     "docs.extensions.lesson",
     "docs.extensions.live",
     "docs.extensions.outside",
+    "docs.extensions.words",
 ]
-exclude_patterns = ["surveys/**", "locale/**", "extensions/**"]
+exclude_patterns = ["surveys/**", "locale/**", "extensions/**", "templates/**"]
 templates_path = ["templates"]
 
 # Markdown. Headings get anchors as on GitHub, whose links then work here.
@@ -52,6 +53,18 @@ html_theme = "furo"
 html_title = "Eyeline"
 html_static_path = ["static"]
 html_css_files = ["guide.css"]
+html_js_files = ["guide.js"]
+html_theme_options = {"top_of_page_buttons": ["view"]}  # a template of ours: the other languages
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/language.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
 html_copy_source = False
 html_show_sphinx = False
 html_math_renderer = "mathml"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,16 +10,36 @@ from pathlib import Path
 import polib
 
 from docs.building import DOCS, BuildError, languages, sphinx
+from docs.site_words import all_words
+
+#: What is the same in every language: code, and texts in which nothing but numbers, signs and units is left beside it.
+_CODE = re.compile(r"`[^`]*`")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+
+
+def is_prose(text: str) -> bool:
+    """Whether a text is to be translated.
+
+    >>> is_prose("`--json`"), is_prose("1.5 ms"), is_prose("`mask`: where a query may look")
+    (False, False, True)
+    """
+    return _WORD.search(_CODE.sub("", text)) is not None
 
 
 def _extracted(folder: Path) -> dict[str, polib.POFile]:
     """The texts of every page, by the page's name, as Sphinx extracts them."""
     sphinx("gettext", folder / "texts", "en")
-    found = sorted((folder / "texts").rglob("*.pot"))
-    return {
+    texts = {
         str(path.relative_to(folder / "texts").with_suffix("")): polib.pofile(str(path), wrapwidth=120)
-        for path in found
+        for path in sorted((folder / "texts").rglob("*.pot"))
     }
+    for page in texts.values():
+        for entry in [entry for entry in page if not is_prose(entry.msgid)]:
+            page.remove(entry)
+    texts["sphinx"] = polib.POFile(wrapwidth=120)
+    for word in all_words():
+        texts["sphinx"].append(polib.POEntry(msgid=word))
+    return texts
 
 
 def _file(language: str, page: str) -> Path:
@@ -37,12 +57,14 @@ def _merged(language: str, page: str, texts: polib.POFile) -> polib.POFile:
         "Content-Type": "text/plain; charset=UTF-8",
         "Content-Transfer-Encoding": "8bit",
     }
-    merged.header = f"The guide's page {page}."
+    merged.header = "The site's own words beside the pages." if page == "sphinx" else f"The guide's page {page}."
     merged.merge(texts)
     for entry in merged:
         entry.occurrences, entry.comment, entry.tcomment = [], "", entry.tcomment
     for gone in merged.obsolete_entries():
         merged.remove(gone)
+    order = {entry.msgid: place for place, entry in enumerate(texts)}
+    merged.sort(key=lambda entry: order[entry.msgid])
     return merged
 
 
@@ -66,37 +88,29 @@ def update() -> int:
     for path in (DOCS / "locale").rglob("*.po"):
         if path not in wanted:
             path.unlink()
-    return _told()
-
-
-def _told() -> int:
-    missing = 0
-    for language in languages()[1:]:
-        for path in sorted((DOCS / "locale" / language).rglob("*.po")):
-            file = polib.pofile(str(path))
-            left = [one for one in file if not one.obsolete and (not one.translated() or one.fuzzy)]
-            missing += len(left)
-            if left:
-                page = path.relative_to(DOCS / "locale" / language / "LC_MESSAGES").with_suffix("")
-                print(f"{language} {page}: {len(left)} of {len(file)} texts to translate", file=sys.stderr)
-    return missing
+    return 0
 
 
 def check() -> int:
-    """Count the texts that aren't translated, without writing anything. Returns the exit code."""
-    missing = total = 0
+    """Count the texts that aren't translated, without writing anything. Returns the exit code.
+
+    Raises:
+        BuildError: if there are any, or translations of texts that are gone.
+    """
+    counts = []
     with tempfile.TemporaryDirectory() as folder:
         for language, page, merged in _pages(Path(folder)):
-            left = [one for one in merged if not one.translated()]
             path = _file(language, page)
-            stale = path.exists() and {one.msgid for one in polib.pofile(str(path))} - {one.msgid for one in merged}
-            total += len(merged)
-            missing += len(left) + len(stale or ())
-            for one in left:
-                print(f"{language} {page}: not translated: {' '.join(one.msgid.split())[:90]}", file=sys.stderr)
-            for text in stale or ():
-                print(f"{language} {page}: no longer in the page: {' '.join(text.split())[:90]}", file=sys.stderr)
-    print(f"docs: {total - missing} of {total} texts are translated", file=sys.stderr)
-    if missing:
-        raise BuildError(f"{missing} texts are to be translated: python -m docs --update, then fill docs/locale/")
+            there = polib.pofile(str(path)) if path.exists() else []
+            fuzzy = sum(entry.fuzzy for entry in merged)
+            missing = sum(not entry.translated() for entry in merged) - fuzzy
+            gone = len({entry.msgid for entry in there} - {entry.msgid for entry in merged})
+            counts.append((f"{language} {page}", len(merged), missing, fuzzy, gone))
+    wrong = [row for row in counts if any(row[2:])]
+    for row in [("page", "texts", "untranslated", "fuzzy", "gone"), *wrong] if wrong else []:
+        print(f"{row[0]:36}" + "".join(f"{cell:>14}" for cell in row[1:]))
+    total, left = sum(row[1] for row in counts), sum(sum(row[2:4]) for row in wrong)
+    print(f"docs: {total - left} of {total} texts are translated")
+    if wrong:
+        raise BuildError(f"{len(wrong)} pages aren't translated: python -m docs --update, then fill docs/locale/")
     return 0

@@ -192,6 +192,7 @@ def test_its_four_bits_are_said(say):
     assert line == (
         "e5: multilingual-e5-small, a sentence encoder: BERT, 12 layers, 12 heads, 100 languages; 4-bit weights (MIT)"
     )
+    assert "\ne5 (4-bit) · L11 of L0 to L11 · " in str(el.explain("đậu", "đậu", model="e5"))
     code, printed, _ = say("doctor", "--json")
     assert '"e5": "here, in ' in printed
 

@@ -60,7 +60,7 @@ def test_cut_texts_are_counted(say, lines, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["{file}"], "Missing option '--output' / '-o'"),
+        (["{file}"], "--output must be given"),
         (["{file}", "-o", "{folder}/v.txt"], "--output must be a file name that ends in .npy, got '{folder}/v.txt'"),
         (["{file}", "-o", "{folder}/no/v.npy"], "--output must be in a folder that exists, got '{folder}/no/v.npy'"),
         (["{folder}/none.txt", "-o", "{folder}/v.npy"], "{folder}/none.txt: No such file or directory"),

@@ -170,9 +170,9 @@ def test_the_help_has_every_option_and_examples_in_both_languages(say):
     )
     for name in options.split():
         assert f"--{name} " in printed, name
-    assert "A folder of texts: eyeline survey texts/ --out survey" in printed
+    assert "Examples\n   eyeline survey texts/ --out survey\n" in printed
     _, printed, _ = say("--lang", "vi", "survey", "--help")
-    assert "Một thư mục văn bản: eyeline survey texts/ --out survey" in printed
+    assert "Ví dụ\n   eyeline survey texts/ --out survey\n" in printed
 
 
 def test_your_own_function_labels_tokens_from_the_folder_that_you_are_in(say):

@@ -63,7 +63,9 @@ def test_the_letters_tell_the_language(language, text):
 def test_the_page_tells_the_same_of_any_text(chromium, tmp_path):
     context = chromium.new_context(offline=True)
     page = context.new_page()
-    imported(page, tmp_path, {"frame/text_language.js": ["textLanguage", "unknownLanguage"]})
+    imported(
+        page, tmp_path, {"frame/text_language.js": ["textLanguage", "unknownLanguage"], "frame/catalogue.js": ["BITS"]}
+    )
     texts = [*(text for _, text in CASES), *lines(1500)]
     # The browser may know letters of a later Unicode than Python does.
     texts = [text for text in texts if all(unicodedata.category(letter) != "Cn" for letter in text)]
@@ -75,6 +77,7 @@ def test_the_page_tells_the_same_of_any_text(chromium, tmp_path):
         "(names) => names.filter((name) => unknownLanguage('phở', name))", [*CATALOGUE, "/a/folder", ""]
     )
     assert english == [entry.name for entry in CATALOGUE.values() if entry.english]
+    assert page.evaluate("BITS") == {entry.name: entry.bits for entry in CATALOGUE.values() if entry.bits}
     context.close()
 
 
@@ -111,3 +114,4 @@ def test_the_page_says_it(page_of):
     expect(shown.locator(".notes")).to_contain_text(LINE)
     shown = page_of([el.record(DAU, model="e5")])
     expect(shown.locator(".notes")).not_to_contain_text("English")
+    expect(shown.locator(".headline .model")).to_have_text("e5 (4-bit)")

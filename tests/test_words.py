@@ -11,9 +11,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import typer
 
 import eyeline
 from eyeline import words
+from eyeline.cli import app
 from eyeline.words.language import HERE
 from eyeline.words.po_file import messages
 from eyeline.words.translations import entries
@@ -34,8 +36,31 @@ def calls():
                 yield f"{path.relative_to(SOURCE)}:{node.lineno}", node
 
 
+COMMANDS = {command.name for command in typer.main.get_command(app).commands.values()}
+
+
+def helps():
+    """The help of commands and options in cli/: literals where they are written, translated as they are shown."""
+    for path in sorted((SOURCE / "cli").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", None) in ("Option", "Argument", "Typer"):
+                for keyword in node.keywords:
+                    if keyword.arg == "help":
+                        yield f"{path.name}:{node.lineno}", keyword.value
+            elif isinstance(node, ast.FunctionDef) and ast.get_docstring(node):
+                decorated = {getattr(getattr(one, "func", None), "attr", None) for one in node.decorator_list}
+                if decorated & {"command", "callback"} or (node.name == path.stem and path.stem in COMMANDS):
+                    yield f"{path.name}:{node.lineno}", ast.Constant(ast.get_docstring(node))
+
+
 def texts():
-    return {call.args[0].value for _, call in calls()}
+    return {call.args[0].value for _, call in calls()} | {text.value for _, text in helps()}
+
+
+def test_helps_are_plain_texts():
+    found = list(helps())
+    assert len(found) > 100
+    assert [where for where, text in found if not isinstance(text, ast.Constant)] == []
 
 
 def places(text):

@@ -1,4 +1,7 @@
-"""Docstrings are plain text with `code` in backticks: what else means something in reStructuredText is escaped."""
+"""Docstrings are plain text with `code` in backticks: what else means something in reStructuredText is escaped.
+
+They are in English in every language's guide, so they are no texts to translate.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ _CODE = re.compile(r"(`[^`]*`)")
 
 
 def _escaped(app: Sphinx, what: str, name: str, found: object, options: object, lines: list[str]) -> None:
+    if app.builder.name == "gettext":
+        lines.clear()
     example = False  # of a doctest: its lines, and what they print
     for place, line in enumerate(lines):
         example = line.lstrip().startswith(">>>") or (example and bool(line.strip()))

@@ -1,4 +1,4 @@
-"""The directive `lesson-stops`: the stops of the page's lesson as sections, each with its view beside the text.
+"""The directive `lesson-stops`: the stops of the page's lesson as sections, each with its view, living.
 
 The texts are the page's own, from the catalogue of words in the guide's language, so they are written once.
 """
@@ -6,48 +6,57 @@ The texts are the page's own, from the catalogue of words in the guide's languag
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-import eyeline
 from docs.extensions.live import LiveNode
+from docs.site_words import ANSWER
 from eyeline.words import languages, page_table
 
-STOPS = Path(eyeline.__file__).parent / "views" / "page" / "lesson" / "stops.js"
-_NAME = re.compile(r'\bname: "(\w+)"')
-#: The word that the lesson's sentence is about, where a text has {word}.
-_WORD = "flies"
-
-
-def stops() -> list[str]:
-    """The names of the stops, in their order."""
-    return _NAME.findall(STOPS.read_text("utf-8"))
+#: What each stop opens (views/page/lesson/stops.js), without the lesson's panel, whose texts stand around the frame;
+#: and the frame's height in pixels.
+VIEWS = {
+    "what": ("", 640),
+    "sum": ("special=shown", 640),
+    "qkv": ("view=steps&step=1", 640),
+    "score": ("view=steps&step=2", 640),
+    "example": ("view=toy", 780),
+    "cross": ("trace=4&layer=1&head=mean&token=6", 660),
+    "context": ("view=compare&head=mean&other=1,5,mean&partner=2", 820),
+    "masks": ("view=matrix&special=shown&ahead=no", 760),
+    "heads": ("view=overview", 780),
+    "cost": ("view=cost", 720),
+    "both": ("view=matrix&trace=3&layer=1&head=mean&token=none", 760),
+    "limits": ("view=steps&step=5", 640),
+}
+#: The word that the lesson's sentence is about, where a text has {word}; and that of the stop about two sides.
+_WORD = {"cross": "03"}
 
 
 class LessonStops(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         table, place = page_table(), languages().index(self.config.language)
-
-        def text(key: str) -> list[nodes.Node]:
-            found: list[nodes.Node] = []
-            for piece in re.split(r"(\{word\})", table[key][place]):
-                found += [nodes.emphasis("", _WORD) if piece == "{word}" else nodes.Text(piece)] if piece else []
-            return found
-
         made = []
-        for number, name in enumerate(stops()):
+        for number, (name, (state, height)) in enumerate(VIEWS.items()):
+
+            def text(part: str, name: str = name) -> list[nodes.Node]:
+                pieces = re.split(r"(\{word\})", table[part if "." in part else f"lesson.{name}.{part}"][place])
+                word = _WORD.get(name, "flies")
+                return [nodes.emphasis("", word) if piece == "{word}" else nodes.Text(piece) for piece in pieces]
+
             section = nodes.section(ids=[f"stop-{name}"], names=[f"stop-{name}"])
-            section += nodes.title("", "", *text(f"lesson.{name}.title"))
+            section += nodes.title("", f"{number + 1}. ", *text("title"))
             for part in ("first", "second", "third"):
-                if f"lesson.{name}.{part}" in table:
-                    section += nodes.paragraph("", "", *text(f"lesson.{name}.{part}"))
-            section += LiveNode(name="lesson", state=f"stop={number}", height=640)
+                section += nodes.paragraph("", "", *text(part))
             tried = nodes.strong("", "", *text("lesson.try"))
-            section += nodes.paragraph("", "", tried, nodes.Text(" "), *text(f"lesson.{name}.try"))
+            section += nodes.paragraph("", "", tried, nodes.Text(" "), *text("try"))
+            shown = LiveNode(name="lesson", state="&".join(filter(None, ("stop=none", state))), height=height)
+            shown["opens"], shown["link"] = f"stop={number}", ANSWER
+            shown += nodes.paragraph("", "", *text("question"))
+            section += shown
             made.append(section)
         return made
 

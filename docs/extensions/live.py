@@ -1,7 +1,7 @@
 """The directive `live`: a page of Eyeline in the guide, as a file in a frame.
 
 ```{live} lesson
-:state: stop=2
+:state: view=toy&stop=none
 :height: 640
 The caption, in the guide's language.
 ```
@@ -15,13 +15,23 @@ from typing import Any, ClassVar
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
+from sphinx.locale import _
 from sphinx.util.docutils import SphinxDirective
 
 from docs.live_pages import LIVE_PAGES
+from docs.site_words import LOAD, OPEN
 
 
 class LiveNode(nodes.General, nodes.Element):
-    """A live page: its name, the state in its address, its height in pixels; its caption inside."""
+    """A live page, with its caption inside.
+
+    Attributes:
+        name: of docs/live_pages.py.
+        state: what the frame's address says, without the language.
+        height: of the frame, in pixels.
+        opens: the state of the page that the caption's link opens; as `state` if it isn't there.
+        link: that link's text, in English.
+    """
 
 
 class Live(SphinxDirective):
@@ -39,25 +49,29 @@ class Live(SphinxDirective):
         return [node]
 
 
+def _address(writer: Any, name: str, state: str) -> str:
+    """The page's address from the document that is written, in the guide's language."""
+    up = "../" * (writer.builder.current_docname.count("/") + 1)
+    words = "&".join(filter(None, (state, f"language={writer.builder.config.language}")))
+    return escape(f"{up}live/{name}.html#{words}", quote=True)
+
+
 def _visit(writer: Any, node: LiveNode) -> None:
-    builder = writer.builder
-    up = "../" * (builder.current_docname.count("/") + 1)
     page = LIVE_PAGES[node["name"]]
-    state = "&".join(filter(None, (node["state"], f"language={builder.config.language}")))
-    address = escape(f"{up}live/{node['name']}.html#{state}", quote=True)
-    title = escape(page.title(builder.config.language), quote=True)
-    frame = f'<iframe class="live" src="{address}" title="{title}" loading="lazy" style="height: {node["height"]}px">'
-    frame += "</iframe>"
-    opened = page.open_words(builder.config.language)
+    title, address = _(page.title), _address(writer, node["name"], node["state"])
+    frame = (
+        f'<iframe class="live" src="{address}" title="{escape(title, quote=True)}" loading="lazy"'
+        f' style="height: {node["height"]}px"></iframe>'
+    )
     if page.megabytes:  # not before the reader asks for it
-        asked = escape(page.ask_words(builder.config.language))
+        asked = escape(_(LOAD).format(title=title, megabytes=page.megabytes))
         frame = f'<details class="live"><summary>{asked}</summary>{frame}</details>'
     writer.body.append(f'<figure class="live">{frame}<figcaption>')
-    node["opened"] = f' <a class="live" href="{address}">{escape(opened)}</a>'
 
 
 def _depart(writer: Any, node: LiveNode) -> None:
-    writer.body.append(f"{node['opened']}</figcaption></figure>")
+    address = _address(writer, node["name"], node.get("opens", node["state"]))
+    writer.body.append(f' <a href="{address}">{escape(_(node.get("link", OPEN)))}</a></figcaption></figure>')
 
 
 def _skip(writer: Any, node: LiveNode) -> None:

@@ -30,29 +30,30 @@ from eyeline.cli import (
     view,
     why,
 )
+from eyeline.cli.examples import first_look
+from eyeline.cli.help import Command, Group
 from eyeline.cli.mistakes import mistake
 
 app = typer.Typer(
+    cls=Group,
     help="Which tokens does a word look at, and why? Self-attention, explained for your own sentence.",
-    epilog='Begin with: eyeline explain "time flies like an arrow" --token flies',
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("explain")(explain.explain)
-app.command("compare")(compare.compare)
-app.command("heads")(heads.heads)
-app.command("effects")(effects.effects)
-app.command("why")(why.why)
-app.command("view")(view.view)
-app.command("lesson")(lesson.lesson)
-app.command("live")(live.live)
-app.command("toy")(toy.toy)
-app.command("survey", cls=survey.SurveyCommand)(survey.survey)
-app.command("embed")(embed.embed)
+app.command("explain", cls=Command)(explain.explain)
+app.command("compare", cls=Command)(compare.compare)
+app.command("heads", cls=Command)(heads.heads)
+app.command("effects", cls=Command)(effects.effects)
+app.command("why", cls=Command)(why.why)
+app.command("view", cls=Command)(view.view)
+app.command("lesson", cls=Command)(lesson.lesson)
+app.command("live", cls=Command)(live.live)
+app.command("toy", cls=Command)(toy.toy)
+app.command("survey", cls=Command)(survey.survey)
+app.command("embed", cls=Command)(embed.embed)
 app.add_typer(models.app, name="models")
 app.add_typer(bench.app, name="bench")
-app.command("doctor")(doctor.doctor)
+app.command("doctor", cls=Command)(doctor.doctor)
 
 
 def _version(asked: bool) -> None:
@@ -81,19 +82,21 @@ def _lang(code: str | None) -> str | None:
     return code
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _options(
+    context: typer.Context,
     lang: Annotated[
         str | None,
         typer.Option(
-            metavar="CODE", callback=_lang, is_eager=True, help="The language of texts: en, vi.", show_default=False
+            metavar="CODE", callback=_lang, is_eager=True, help="The language of texts, such as vi.", show_default=False
         ),
     ] = None,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        typer.echo(first_look())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -109,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     warnings.showwarning = _warn
     _open_what_is_closed()
     try:
-        code = app(given or ["--help"], prog_name="eyeline", standalone_mode=False) or 0
+        code = app(given, prog_name="eyeline", standalone_mode=False) or 0
         sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
         return 130

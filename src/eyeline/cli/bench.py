@@ -8,13 +8,14 @@ from typing import Annotated
 
 import typer
 
+from eyeline.cli.help import Command, Group
 from eyeline.cli.progress import busy, progress
 from eyeline.words import worded
 
 app = typer.Typer(
+    cls=Group,
     help="Measure attention on this machine, in a model and alone, beside torch if it is installed. Ctrl-C stops.",
     invoke_without_command=True,
-    add_completion=False,
 )
 
 Longest = Annotated[int, typer.Option(help="The most tokens. The fewest are 256; then twice as many, and so on.")]
@@ -42,7 +43,7 @@ def bench(context: typer.Context) -> None:
         print(row(found, ink), flush=True)
 
 
-@app.command()
+@app.command(cls=Command)
 def growth(
     longest: Longest = 8192,
     figure: Annotated[

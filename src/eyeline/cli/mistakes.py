@@ -8,11 +8,11 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
+from eyeline.cli.parsing import parsing_mistake
 from eyeline.words import worded
 
 #: The commands that take one text, and those that take two.
 _TEXTS = {"explain": 1, "heads": 1, "effects": 1, "why": 1, "view": 1, "compare": 2}
-_CHOICE = re.compile(r"Invalid value for '(--[\w-]+)'.*?: (?:Value error, )?'(.*)' is not one of (.*?)\.?", re.DOTALL)
 #: An argument of `eyeline.survey` in an advice, such as again=True.
 _ARGUMENT = re.compile(
     r"\b(address|again|block|classes|column|examples|on|out|overlap|strict|window|workers)=('[^']*'|\w+)"
@@ -46,7 +46,7 @@ def mistake(error: Exception, given: Sequence[str] = ()) -> str | None:
     elif isinstance(error, OSError):
         line = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
     elif callable(getattr(error, "format_message", None)):  # the option parser's, whichever click typer uses
-        line = _unquoted(error, given) or _of_choices(error)
+        line = _unquoted(error, given) or parsing_mistake(error, given)
     else:
         return None
     return printable(line)
@@ -64,18 +64,6 @@ def _with_options(message: str) -> str:
 
 def _value(argument: str) -> str:
     return "" if argument == "True" else " " + quoted(argument.strip("'"))
-
-
-def _of_choices(error: Any) -> str:
-    """The option parser's message; the rule of a choice as ours are written."""
-    message = str(error.format_message())
-    found = _CHOICE.fullmatch(message)
-    if found is None:
-        return message
-    name, value, there = found[1], found[2], found[3].replace("'", "")
-    if "," in there:
-        return worded("{name} must be one of {there}, got {value!r}", name=name, there=there, value=value)
-    return worded("{name} must be {only}, got {value!r}", name=name, only=there, value=value)
 
 
 def _unquoted(error: Any, given: Sequence[str]) -> str:

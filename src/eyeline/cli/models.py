@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="List the models that are known by name, or fetch one.", invoke_without_command=True)
+from eyeline.cli.help import Command, Group
+
+app = typer.Typer(cls=Group, help="List the models that are known by name, or fetch one.", invoke_without_command=True)
 
 
 @app.callback()
@@ -21,7 +23,7 @@ def models(context: typer.Context) -> None:
     typer.echo("The path of a folder with config.json, model.safetensors and tokenizer.json is a model too.")
 
 
-@app.command()
+@app.command(cls=Command)
 def get(name: Annotated[str, typer.Argument(help="A name that `eyeline models` lists.", show_default=False)]) -> None:
     """Fetch a model into the cache, unless a whole copy of it is here."""
     from eyeline.models.fetching import get as fetch

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
+from eyeline.cli.examples import EXAMPLES
 from eyeline.cli.options import AsJson, ModelName
 from eyeline.cli.progress import progress
 from eyeline.cli.results import check_results, chosen_language, draw, print_csv, print_json
@@ -31,27 +31,6 @@ class EngineName(StrEnum):
 
     local = "local"
     ray = "ray"
-
-
-class SurveyCommand(TyperCommand):
-    """The command; its help says what it does, and has examples, in the chosen language."""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help."""
-        self.help = worded("Survey what every head does over a whole corpus, or show a survey that is there.")
-        self.epilog = "\n\n".join(f"{what}: {command}" for what, command in _examples().items())
-        super().format_help(ctx, formatter)
-
-
-def _examples() -> dict[str, str]:
-    return {
-        worded("A folder of texts"): "eyeline survey texts/ --out survey",
-        worded("A column of a table"): "eyeline survey reviews.csv --column review --out survey",
-        worded("Many files, by Ray"): 'eyeline survey "corpus/*.parquet" --out survey --on ray',
-        worded("To go on after Ctrl-C"): worded("the same command again"),
-        worded("What was found, as a report"): "eyeline survey survey --html report.html",
-        worded("In the browser"): "eyeline view survey",
-    }
 
 
 def survey(
@@ -121,6 +100,7 @@ def survey(
     as_json: AsJson = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print a line for each head as CSV, in UTF-8.")] = False,
 ) -> None:
+    """Survey what every head does over a whole corpus, or show a survey that is there."""
     check_results(as_json, as_csv, html=html)
     _check_targets(html, headvis)
     folder = _of_survey(corpus, out)
@@ -184,7 +164,7 @@ def _is_survey(path: str) -> bool:
 
 
 def _first_example() -> str:
-    return next(iter(_examples().values()))
+    return EXAMPLES["survey"][0]
 
 
 def _check_shown(ctx: typer.Context) -> None:

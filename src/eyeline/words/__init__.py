@@ -10,6 +10,17 @@ This room imports only the standard library, and every other may import it.
 from __future__ import annotations
 
 from eyeline.words.language import VARIABLE, choose, chosen, known, language, languages
-from eyeline.words.translations import own_names, page_table, worded
+from eyeline.words.translations import own_names, page_table, translation, worded
 
-__all__ = ["VARIABLE", "choose", "chosen", "known", "language", "languages", "own_names", "page_table", "worded"]
+__all__ = [
+    "VARIABLE",
+    "choose",
+    "chosen",
+    "known",
+    "language",
+    "languages",
+    "own_names",
+    "page_table",
+    "translation",
+    "worded",
+]

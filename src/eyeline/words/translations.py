@@ -22,9 +22,13 @@ def worded(english: str, /, **values: object) -> str:
     >>> worded("{count} more", count=3)
     '3 more'
     """
+    return translation(english).format(**values)
+
+
+def translation(english: str) -> str:
+    """A text of the catalogue in the current language, with its {name}s as they are; English if there is none."""
     code = language()
-    text = english if code == ENGLISH else _translations(code).get(english, english)
-    return text.format(**values)
+    return english if code == ENGLISH else _translations(code).get(english, english)
 
 
 @cache

@@ -1,5 +1,6 @@
 // What a picture, a table or a printed page is of: the text, the model, the place, the mask and its changes.
 
+import { modelSaid } from "./frame/catalogue.js";
 import { changesOf } from "./weights/changes.js";
 
 /** The views whose numbers are weights of heads. @type {ViewName[]} */
@@ -108,7 +109,7 @@ export const provenanceParts = (page, places) => {
     first ? "" : page.say(`view.${page.state.view}`),
     ...places.flatMap((place) => {
       const trace = page.traces[place[0]];
-      return [textSaid(page, trace), trace.model.name, placeSaid(page, place)];
+      return [textSaid(page, trace), modelSaid(page, trace.model.name), placeSaid(page, place)];
     }),
     first ? page.say(`mask.${maskOf(page.traces[first[0]], layer)}`) : "",
     ...changesSaid(page),

@@ -2,6 +2,7 @@
 
 import { element } from "../drawing/dom.js";
 import { changesSaid, placeSaid, textSaid } from "../provenance.js";
+import { modelSaid } from "./catalogue.js";
 
 const LONGEST = 300; // characters of a text in the title line; the window cuts it where it likes
 
@@ -26,7 +27,7 @@ export const createHeadline = (page, view) => {
   const update = () => {
     const places = page.places();
     const texts = [...new Set(places.map(([at]) => textSaid(page, page.traces[at])))];
-    const models = [...new Set(places.map(([at]) => page.traces[at].model.name))];
+    const models = [...new Set(places.map(([at]) => modelSaid(page, page.traces[at].model.name)))];
     const sites = [...new Set(places.map((place) => placeSaid(page, place)))];
     const named = texts.length ? texts : [page.say(`view.${page.state.view}`)];
     /** @type {[kind: string, text: string][]} */

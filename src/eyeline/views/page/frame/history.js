@@ -39,7 +39,8 @@ export const createHistory = (page) => {
   };
   const note = () => {
     if (waiting) return;
-    const step = openedNow() !== opened && !travelling && !page.following;
+    // In a frame, Back belongs to the page around it.
+    const step = openedNow() !== opened && !travelling && !page.following && parent === window;
     opened = openedNow();
     const address = addressed(page.words);
     if (page.following) {

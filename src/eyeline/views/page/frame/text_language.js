@@ -1,5 +1,7 @@
 // The language of a text, as far as its letters say it; as in views/text_language.py.
 
+import { ENGLISH } from "./catalogue.js";
+
 /** Letters that Vietnamese alone has, and those that other languages have too. */
 const OWN = /[ơưấầẩẫậắằẳẵặếềểễệốồổỗộớờởỡợứừửữựảẻỉỏủỷ]/u;
 const SHARED = /[ăâđêôơưàáãèéìíòóõùúýĩũ\u1ea0-\u1ef9]/u;
@@ -15,9 +17,6 @@ const SCRIPTS = [
 const LATIN = /[A-Za-z\u00aa-\u024f\u1e00-\u1eff]/u;
 const WORDS = 0.4;
 const LETTERS = 0.5;
-
-/** The models of the catalogue that were trained on English alone. */
-const ENGLISH = ["minilm", "smollm2"];
 
 /** The language of a text whose letters tell it; null in Latin letters otherwise. @type {(text: string) => TextLanguage | null} */
 export const textLanguage = (text) => {

@@ -3,6 +3,22 @@
 const LINE = "-38% 0px -61% 0px"; // what is left of the window: a line
 
 /**
+ * Scroll to a step. In a frame, as in the guide, the page around it stays where it is: it isn't the reader's will that
+ * it moves.
+ * @type {(step: Element) => void}
+ */
+const scrollTo = (step) => {
+  const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
+  const { scrollHeight, clientHeight } = document.documentElement;
+  if (parent === window || scrollHeight <= clientHeight) {
+    step.scrollIntoView({ block: "start", behavior });
+    return;
+  }
+  const margin = Number.parseFloat(getComputedStyle(step).scrollMarginTop) || 0;
+  window.scrollBy({ top: step.getBoundingClientRect().top - margin, behavior });
+};
+
+/**
  * Watches the steps of a root; `arrived` is called with the number of the step that one comes to.
  * @param {HTMLElement} root
  * @param {(at: number) => void} arrived
@@ -53,8 +69,7 @@ export const createScroller = (root, arrived) => {
     go: (at) => {
       const step = root.querySelector(`:scope > [data-step="${at}"]`);
       if (!step) return;
-      const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-      step.scrollIntoView({ block: "start", behavior: calm ? "auto" : "smooth" });
+      scrollTo(step);
       come(step);
     },
     end: () => {
