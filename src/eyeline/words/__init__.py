@@ -10,7 +10,8 @@ This room imports only the standard library, and every other may import it.
 from __future__ import annotations
 
 from eyeline.words.language import VARIABLE, choose, chosen, known, language, languages
-from eyeline.words.translations import own_names, page_table, translation, worded
+from eyeline.words.numbers import local_number
+from eyeline.words.translations import own_names, page_table, page_text, translation, worded
 
 __all__ = [
     "VARIABLE",
@@ -19,8 +20,10 @@ __all__ = [
     "known",
     "language",
     "languages",
+    "local_number",
     "own_names",
     "page_table",
+    "page_text",
     "translation",
     "worded",
 ]
