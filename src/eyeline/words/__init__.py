@@ -10,7 +10,8 @@ This room imports only the standard library, and every other may import it.
 from __future__ import annotations
 
 from eyeline.words.language import VARIABLE, choose, chosen, known, language, languages
-from eyeline.words.translations import own_names, page_table, translation, worded
+from eyeline.words.system_errors import system_message
+from eyeline.words.translations import noted, own_names, page_table, reworded, translation, worded
 
 __all__ = [
     "VARIABLE",
@@ -19,8 +20,11 @@ __all__ = [
     "known",
     "language",
     "languages",
+    "noted",
     "own_names",
     "page_table",
+    "reworded",
+    "system_message",
     "translation",
     "worded",
 ]
