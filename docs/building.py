@@ -89,7 +89,7 @@ def build(out: str | os.PathLike[str], chosen: Sequence[str]) -> None:
 
 
 def _say(text: str) -> None:
-    print(f"docs: {text}", file=sys.stderr, flush=True)
+    sys.stderr.write(f"docs: {text}\n")  # in one piece: several threads do
 
 
 def _guide(made: Path, beside: Path, language: str) -> None:

@@ -66,6 +66,7 @@ html_sidebars = {
     ]
 }
 html_copy_source = False
+html_show_search_summary = False  # it fetches the pages found, which a browser refuses to a file
 html_show_sphinx = False
 html_math_renderer = "mathml"
 pygments_style = "friendly"

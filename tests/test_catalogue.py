@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from eyeline.cli.models import app
-from eyeline.models import ModelError, catalogue, fetching, load
+from eyeline.models import ModelError, catalogue, copies, fetching, load
 from eyeline.models.catalogue import CATALOGUE, Entry, PublishedFile
 
 CONTENTS = {
@@ -107,7 +107,7 @@ def refused(call, *parts):
 
 def test_fetched_once_then_found(cache, tmp_path, monkeypatch):
     calls, lines = serve(monkeypatch, make_wheel(tmp_path / "index")), []
-    assert catalogue.find(TINY) is None
+    assert copies.find(TINY) is None
     folder = fetching.get("tiny", lines.append)
     assert folder == cache / "tiny" == fetching.get("tiny", lines.append)
     assert_whole(folder)
@@ -120,7 +120,7 @@ def test_fetched_once_then_found(cache, tmp_path, monkeypatch):
         "checking tiny",
         f"tiny is in {folder}",
     ]
-    found = catalogue.find(TINY)
+    found = copies.find(TINY)
     assert (found.where, found.folder, found.fault) == ("cache", folder, None)
 
 
@@ -338,16 +338,16 @@ def test_a_whole_copy_is_hashed_once(cache, tmp_path, monkeypatch):
     hashed = []
     digest = hashlib.file_digest
     monkeypatch.setattr(hashlib, "file_digest", lambda file, kind: hashed.append(file.name) or digest(file, kind))
-    assert catalogue.find(TINY).fault is None
+    assert copies.find(TINY).fault is None
     assert hashed == []
     os.utime(folder / "config.json")  # touched, and the same
-    assert catalogue.find(TINY).fault is None
+    assert copies.find(TINY).fault is None
     assert len(hashed) == 3
-    assert catalogue.find(TINY).fault is None
+    assert copies.find(TINY).fault is None
     assert len(hashed) == 3
     for notes in (b"", b"[]", b"{", b"[" * 100_000):
         (cache / "tiny.checked.json").write_bytes(notes)
-        assert catalogue.find(TINY).fault is None
+        assert copies.find(TINY).fault is None
     assert len(hashed) == 15
 
 
@@ -362,7 +362,7 @@ _FETCH = """
 import sys, random
 from pathlib import Path
 import test_catalogue as t
-from eyeline.models import catalogue, fetching
+from eyeline.models import catalogue, copies, fetching
 def pip(arguments, say):
     (Path(arguments[arguments.index("--dest") + 1]) / "w.whl").write_bytes(Path(sys.argv[1]).read_bytes())
     return 0, []
@@ -404,7 +404,7 @@ def installed(cache, tmp_path, monkeypatch):
 
 def test_an_installed_copy_is_found_without_running_it(cache, installed, monkeypatch):
     forbid_pip(monkeypatch)
-    found = catalogue.find(TINY)
+    found = copies.find(TINY)
     assert (found.where, found.folder, found.fault) == ("installed package", installed, None)
     assert fetching.get("tiny") == installed
     refused(lambda: load("tiny"), str(installed / "config.json"))
@@ -417,26 +417,26 @@ def test_a_damaged_installed_copy_gives_way_to_a_whole_one(cache, installed, tmp
     refused(lambda: load("tiny"), str(installed), fault, "`eyeline models get tiny` fetches it anew")
     serve(monkeypatch, tmp_path / "index" / "eyeline_tiny_model-1.0-py3-none-any.whl")
     assert fetching.get("tiny") == cache / "tiny"
-    found = catalogue.find(TINY)
+    found = copies.find(TINY)
     assert (found.where, found.fault) == ("cache", None)
 
 
 def test_a_cache_that_cannot_be_written_stops_no_installed_copy(installed, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("EYELINE_CACHE", str(tmp_path / "file"))
-    assert catalogue.find(TINY).fault is None
+    assert copies.find(TINY).fault is None
 
 
 def test_a_loaded_module_of_that_name_is_no_copy(cache, monkeypatch):
     module = type(sys)("eyeline_tiny_model")
     module.__spec__ = None
     monkeypatch.setitem(sys.modules, "eyeline_tiny_model", module)
-    assert catalogue.find(TINY) is None
+    assert copies.find(TINY) is None
 
 
 def test_the_default_model_is_here_and_is_what_was_published():
     load("minilm")  # which fetches it where it isn't here
-    found = catalogue.find(CATALOGUE["minilm"])
+    found = copies.find(CATALOGUE["minilm"])
     assert found.fault is None
     with open(found.folder / "model.safetensors", "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -471,7 +471,7 @@ def run(*arguments):
 def test_models_lists_what_is_known_and_where_it_is(cache, tmp_path, monkeypatch):
     listed = run()
     assert listed.exit_code == 0
-    assert catalogue.describe(CATALOGUE["minilm"]) in listed.output
+    assert copies.describe(CATALOGUE["minilm"]) in listed.output
     assert "tiny: a model of three small files (Apache-2.0)\n    not here; `eyeline models get tiny`" in listed.output
     serve(monkeypatch, make_wheel(tmp_path / "index"))
     got = run("get", "tiny")

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from test_catalogue import damage, left, refused, serve
 
-from eyeline.models import catalogue, converting, fetching, load
+from eyeline.models import converting, copies, fetching, load
 from eyeline.models.catalogue import CATALOGUE, Entry, PublishedFile
 
 torch = pytest.importorskip("torch")
@@ -173,7 +173,7 @@ def test_fetched_once_converted_once(cache):
     again = []
     assert fetching.get("tiny", again.append) == folder
     assert again == []
-    assert catalogue.describe(CATALOGUE["tiny"]) == f"here, in {folder} (cache)"
+    assert copies.describe(CATALOGUE["tiny"]) == f"here, in {folder} (cache)"
 
 
 def test_text_is_cut_as_smollm_cuts_it(cache):
@@ -197,7 +197,7 @@ def test_a_copy_damaged_later_is_noticed_and_mended_by_get(cache, name, how):
         "`eyeline models get tiny` fetches it anew",
     )
     fetching.get("tiny")
-    assert catalogue.find(CATALOGUE["tiny"]).fault is None
+    assert copies.find(CATALOGUE["tiny"]).fault is None
     assert left(cache) == ["tiny"]
 
 
@@ -210,7 +210,7 @@ def test_a_note_that_is_none_is_noticed(cache, note):
     path.unlink() if note is None else path.write_bytes(note)
     refused(lambda: load("tiny"), "converted.json is missing or damaged", "fetches it anew")
     fetching.get("tiny")
-    assert catalogue.find(CATALOGUE["tiny"]).fault is None
+    assert copies.find(CATALOGUE["tiny"]).fault is None
 
 
 def test_files_of_another_conversion_are_made_anew(cache, monkeypatch):
@@ -274,5 +274,5 @@ def test_two_processes_that_convert_at_once_both_end_well(cache, tmp_path):
     paths = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
     both = [subprocess.Popen(command, env=paths, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     assert [(process.communicate()[1], process.returncode) for process in both] == [("", 0), ("", 0)]
-    assert catalogue.find(CATALOGUE["tiny"]).fault is None
+    assert copies.find(CATALOGUE["tiny"]).fault is None
     assert left(cache) == ["tiny"]

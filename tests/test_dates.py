@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 
 import eyeline as el
 from examples import dates
-from eyeline.models import ModelError, catalogue, load
+from eyeline.models import ModelError, catalogue, copies, load
 from eyeline.traces import TraceError, text_model
 
 TEXT = "3rd of March, 2021"
@@ -60,10 +60,10 @@ def assert_same(model, torch_model, text):
 
 
 def test_its_files_are_those_of_the_catalogue_and_small():
-    found = catalogue.find(ENTRY)
+    found = copies.find(ENTRY)
     assert (found.where, found.fault) == ("installed package", None)
     assert sum(file.size for file in ENTRY.files.values()) < 500_000
-    assert catalogue.describe(ENTRY) == f"here, in {found.folder} (installed package)"
+    assert copies.describe(ENTRY) == f"here, in {found.folder} (installed package)"
 
 
 def test_a_damaged_copy_is_not_run(tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from eyeline import kernels
 from eyeline.cli import doctor as room
-from eyeline.models import catalogue
+from eyeline.models import catalogue, copies
 
 app = typer.Typer()
 app.command()(room.doctor)
@@ -39,7 +39,7 @@ def test_json_holds_versions_kernels_caches_extras_and_models(tmp_path):
     assert found["kernels"] == kernels.report()
     assert found["caches"]["models"] == str(tmp_path / "models")
     assert found["extras"]["matplotlib"] == version("matplotlib")
-    assert found["models"]["minilm"] == catalogue.describe(catalogue.CATALOGUE["minilm"])
+    assert found["models"]["minilm"] == copies.describe(catalogue.CATALOGUE["minilm"])
 
 
 def test_terminal_shows_the_same():
@@ -52,7 +52,7 @@ def test_terminal_shows_the_same():
 
 def test_what_is_missing_says_how_to_get_it(monkeypatch):
     monkeypatch.setattr(room, "_version", lambda name: None)
-    monkeypatch.setattr(catalogue, "find", lambda entry: None)
+    monkeypatch.setattr(copies, "find", lambda entry: None)
     found = json.loads(run("--json"))
     assert found["versions"]["numba"] == "missing"
     assert "pip install 'eyeline[figures]'" in found["extras"]["matplotlib"]

@@ -314,15 +314,15 @@ def test_a_text_that_is_too_long_says_what_to_do():
             "a.jsonl",
             '{"text": "a"}\n\nx\n',
             "a.jsonl, line 3: damaged line (not JSON: Expecting value: line 1 column 1 (char 0))",
-            "a.jsonl, dòng 3: dòng bị hỏng (not JSON: Expecting value: line 1 column 1 (char 0))",
+            "a.jsonl, dòng 3: dòng bị hỏng (không phải JSON: Expecting value: line 1 column 1 (char 0))",
         ),
         (
             "a.csv",
             "text,n\na,1\nb\n",
             "a.csv, row 2: damaged line (1 values, where the header has 2)",
-            "a.csv, hàng 2: dòng bị hỏng (1 values, where the header has 2)",
+            "a.csv, hàng 2: dòng bị hỏng (1 giá trị, trong khi dòng tiêu đề có 2)",
         ),
-        ("a.txt", "", "a.txt: empty (an empty file)", "a.txt: trống (an empty file)"),
+        ("a.txt", "", "a.txt: empty (an empty file)", "a.txt: trống (tệp rỗng)"),
     ],
 )
 def test_strict_stops_at_the_first_with_file_and_line(name, data, english, vietnamese):

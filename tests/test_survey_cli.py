@@ -114,7 +114,7 @@ def test_a_survey_that_is_not_whole_shows_what_it_has(say):
         (
             ["bad.jsonl", "--out", "out", "--strict"],
             "bad.jsonl, line 2: damaged line (not JSON: Expecting value: line 1 column 1 (char 0))",
-            "bad.jsonl, dòng 2: dòng bị hỏng (not JSON: Expecting value: line 1 column 1 (char 0))",
+            "bad.jsonl, dòng 2: dòng bị hỏng (không phải JSON: Expecting value: line 1 column 1 (char 0))",
         ),
         (
             ["made", "--window", "5"],

@@ -1,7 +1,4 @@
-"""Docstrings are plain text with `code` in backticks: what else means something in reStructuredText is escaped.
-
-They are in English in every language's guide, so they are no texts to translate.
-"""
+"""Docstrings are plain text with `code` in backticks: what else means something in reStructuredText is escaped."""
 
 from __future__ import annotations
 
@@ -14,8 +11,6 @@ _CODE = re.compile(r"(`[^`]*`)")
 
 
 def _escaped(app: Sphinx, what: str, name: str, found: object, options: object, lines: list[str]) -> None:
-    if app.builder.name == "gettext":
-        lines.clear()
     example = False  # of a doctest: its lines, and what they print
     for place, line in enumerate(lines):
         example = line.lstrip().startswith(">>>") or (example and bool(line.strip()))

@@ -59,11 +59,12 @@ def _address(writer: Any, name: str, state: str) -> str:
 def _visit(writer: Any, node: LiveNode) -> None:
     page = LIVE_PAGES[node["name"]]
     title, address = _(page.title), _address(writer, node["name"], node["state"])
+    source = "data-src" if page.megabytes else "src"  # guide.js loads what is large when the reader asks for it
     frame = (
-        f'<iframe class="live" src="{address}" title="{escape(title, quote=True)}" loading="lazy"'
+        f'<iframe class="live" {source}="{address}" title="{escape(title, quote=True)}" loading="lazy"'
         f' style="height: {node["height"]}px"></iframe>'
     )
-    if page.megabytes:  # not before the reader asks for it
+    if page.megabytes:
         asked = escape(_(LOAD).format(title=title, megabytes=page.megabytes))
         frame = f'<details class="live"><summary>{asked}</summary>{frame}</details>'
     writer.body.append(f'<figure class="live">{frame}<figcaption>')

@@ -1,4 +1,5 @@
-// The guide's own script: the theme's buttons say what they do in the guide's language, and live pages are as dark as it.
+// The guide's own script: the theme's buttons say what they do in the guide's language, large live pages are loaded when
+// they are asked for, and all are as dark as the guide.
 
 (() => {
   const buttons = JSON.parse(document.getElementById("buttons").textContent);
@@ -7,6 +8,12 @@
       part.setAttribute("aria-label", name);
       part.title = name;
     }
+
+  for (const held of document.querySelectorAll("details.live"))
+    held.addEventListener("toggle", () => {
+      const frame = held.querySelector("iframe");
+      if (held.open && !frame.src) frame.src = frame.dataset.src;
+    });
 
   const frames = document.querySelectorAll("iframe.live");
   /** A page of Eyeline that is told so takes this theme instead of the system's. */

@@ -13,7 +13,8 @@ from torch import Tensor
 from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
 
 from eyeline.models import load
-from eyeline.models.catalogue import CATALOGUE, find
+from eyeline.models.catalogue import CATALOGUE
+from eyeline.models.copies import find
 
 WORDS, TEXTS, LENGTH = 100, 2, 12
 SENTENCES = ["The quick brown fox jumps over the lazy dog, twice.", "Time flies like an arrow."]

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from eyeline.version import VERSION
+from eyeline.words import worded
 
 # Legal in JSON strings, but control characters to a terminal.
 _RAW = re.compile(r"[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -81,8 +82,10 @@ class Answer:
         draw = getattr(self.renderers, way, None)
         if draw is None:
             kind = type(self).__name__
-            hint = f"; import eyeline.views.attach shows {kind}s" if self.renderers is None else ""
-            raise NotImplementedError(f"{kind} must have a way to be shown as {way}, got none{hint}")
+            hint = worded("; import eyeline.views.attach shows {kind}s", kind=kind) if self.renderers is None else ""
+            raise NotImplementedError(
+                worded("{kind} must have a way to be shown as {way}, got none{hint}", kind=kind, way=way, hint=hint)
+            )
         return draw  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:

@@ -166,7 +166,7 @@ def rollout(
     {'time': 0.2, 'flies': 0.32, 'like': 0.17, 'an': 0.16, 'arrow': 0.15}
     """
     if nth is not None and token is None:
-        raise QuestionError(worded("token must be given with nth"), "add token=...", "add --token WORD")
+        raise QuestionError(worded("token must be given with nth"), worded("add token=..."), worded("add --token WORD"))
     check_special(special, shares)
     top = positive("top", top)
     runs_on = asked_model(model, tokenizer, kind, target, progress)
@@ -179,8 +179,8 @@ def rollout(
             worded(
                 "text must be {most} tokens at most to roll out all of them, got {count}", most=MOST, count=len(tokens)
             ),
-            "say which with token=...",
-            "say which with --token WORD",
+            worded("say which with token=..."),
+            worded("say which with --token WORD"),
         )
     trace = record_text(runs_on, read, keep=Keep(values=False, changed_scores=True), layer_done=layer_done)
     layer = where(trace.model, layer, None).layer

@@ -113,10 +113,12 @@ def explain(
     asked_mask, mask_name = named_mask(mask)
     if steps and token is None:
         raise QuestionError(
-            worded("token must be given with steps"), "steps are those of one token: add token=...", "add --token WORD"
+            worded("token must be given with steps"),
+            worded("steps are those of one token: add token=..."),
+            worded("add --token WORD"),
         )
     if nth is not None and token is None:
-        raise QuestionError(worded("token must be given with nth"), "add token=...", "add --token WORD")
+        raise QuestionError(worded("token must be given with nth"), worded("add token=..."), worded("add --token WORD"))
     check_special(special, shares)
     check_list(keep)
     if scale is not None and not np.isfinite(scale):

@@ -91,7 +91,9 @@ def asked(
         for name, value in (("temperature", temperature), ("top_p", top_p), ("seed", seed)):
             if value is not None:
                 raise QuestionError(
-                    worded("{name} must be given with generate", name=name), "add generate=...", "add --generate N"
+                    worded("{name} must be given with generate", name=name),
+                    worded("add generate=..."),
+                    worded("add --generate N"),
                 )
         return None
     if isinstance(generate, bool) or not isinstance(generate, (int, np.integer)) or generate < 1:
@@ -108,7 +110,7 @@ def asked(
 def check_room(model: TextModel, tokens: Tokens, count: int) -> None:
     """Check that the model generates text, and has positions for `count` more tokens."""
     if not model.generates():
-        what = "encoder" if model.kind is None else "encoder-decoder"
+        what = worded("encoder") if model.kind is None else worded("encoder-decoder")
         raise QuestionError(
             worded(
                 "model must be a decoder to go on with a text, got {model}, an {what} ({family})",

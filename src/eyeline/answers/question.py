@@ -94,14 +94,20 @@ def read_text(model: TextModel, text: str, name: str = "text") -> ReadText:
     """Tokenize a text for the model, checked to be neither empty nor too long."""
     read = read_any_length(model, text, name)
     if model.positions is not None and len(read.tokens) > model.positions:
-        raise too_long(model, len(read.tokens), name, "give it a shorter text, or another model")
+        raise too_long(model, len(read.tokens), name, worded("give it a shorter text, or another model"))
     return read
 
 
 def too_long(model: TextModel, count: int, name: str, advice: str, command: str = "") -> QuestionError:
     """Make the error that a text has more tokens than the model has positions."""
     room = model.positions
-    message = f"{name} must fit the {room} positions of {model.name}, got {count} tokens (special ones too)"
+    message = worded(
+        "{name} must fit the {room} positions of {model}, got {count} tokens (special ones too)",
+        name=name,
+        room=room,
+        model=model.name,
+        count=count,
+    )
     return QuestionError(message, advice, command)
 
 

@@ -203,8 +203,8 @@ def _all_rows(name: str, given: Array | None, default: Sequence[Sequence[float]]
                     count=len(default),
                     got=count,
                 ),
-                f"give {name}=, a row for each token",
-                f"give --{name}, a row for each token",
+                worded("give {name}=, a row for each token", name=name),
+                worded("give --{name}, a row for each token", name=name),
             )
         return np.array(default[:count])
     if len(given) != count:
@@ -244,7 +244,7 @@ def _rows(name: str, given: Any) -> Array:
     except (TypeError, ValueError):
         raise QuestionError(worded("{name} must have numbers, got {given!r:.60}", name=name, given=given)) from None
     except OverflowError:
-        rule = f"{name} must have numbers from -{LARGEST:g} to {LARGEST:g}"
+        rule = worded("{name} must have numbers from -{most:g} to {most:g}", name=name, most=LARGEST)
         raise QuestionError(worded("{rule}, got one beyond float64's", rule=rule)) from None
     if array.ndim != 2 or not 1 <= len(array) <= TOKENS or not 1 <= array.shape[1] <= WIDTH:
         raise QuestionError(
@@ -259,6 +259,6 @@ def _rows(name: str, given: Any) -> Array:
     wrong = array[~(np.abs(array) <= LARGEST)]
     if wrong.size:
         value = float(wrong[0])
-        rule = f"{name} must have numbers from -{LARGEST:g} to {LARGEST:g}"
+        rule = worded("{name} must have numbers from -{most:g} to {most:g}", name=name, most=LARGEST)
         raise QuestionError(worded("{rule}, got {what}", rule=rule, what="NaN" if math.isnan(value) else f"{value:g}"))
     return array

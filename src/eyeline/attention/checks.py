@@ -128,9 +128,13 @@ def check_mask(mask: object) -> Mask | None:
     if mask is None or isinstance(mask, Mask):
         return mask
     if hasattr(mask, "dtype"):
+        more = "" if "bool" in str(mask.dtype) else worded("; numbers mean different things in different libraries")
         raise TypeError(
-            f"mask must be a mask, got an array of {mask.dtype}; wrap booleans, True where a query may look at a key, "
-            f"as eyeline.Dense(array)"
-            + ("" if "bool" in str(mask.dtype) else "; numbers mean different things in different libraries")
+            worded(
+                "mask must be a mask, got an array of {dtype}; wrap booleans, True where a query may look at a key, "
+                "as eyeline.Dense(array){more}",
+                dtype=mask.dtype,
+                more=more,
+            )
         )
     raise TypeError(worded("mask must be a mask, such as eyeline.Causal(), got {type}", type=type(mask).__name__))

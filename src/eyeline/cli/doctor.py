@@ -34,7 +34,8 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON 
 def report() -> dict[str, dict[str, str]]:
     """The report that `doctor` prints, by section and name. Packages are looked up, not loaded."""
     from eyeline import kernels
-    from eyeline.models.catalogue import CATALOGUE, describe, models_folder
+    from eyeline.models.catalogue import CATALOGUE, models_folder
+    from eyeline.models.copies import describe
 
     python = f"{platform.python_version()} ({platform.python_implementation()} on {platform.platform()})"
     return {

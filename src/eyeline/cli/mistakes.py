@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from eyeline.cli.parsing import parsing_mistake
-from eyeline.words import worded
+from eyeline.words import system_message, worded
 
 #: The commands that take one text, and those that take two.
 _TEXTS = {"explain": 1, "heads": 1, "effects": 1, "why": 1, "view": 1, "compare": 2}
@@ -44,7 +44,7 @@ def mistake(error: Exception, given: Sequence[str] = ()) -> str | None:
     elif isinstance(error, (EditError, ModelError, TraceError, ExtraError, SettingError)):
         line = str(error)
     elif isinstance(error, OSError):
-        line = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
+        line = f"{error.filename}: {system_message(error)}" if error.filename and error.strerror else str(error)
     elif callable(getattr(error, "format_message", None)):  # the option parser's, whichever click typer uses
         line = _unquoted(error, given) or parsing_mistake(error, given)
     else:

@@ -16,7 +16,8 @@ def models(context: typer.Context) -> None:
     """List the models that are known by name: what each is, whether it is here, and from where."""
     if context.invoked_subcommand is not None:
         return
-    from eyeline.models.catalogue import CATALOGUE, describe
+    from eyeline.models.catalogue import CATALOGUE
+    from eyeline.models.copies import describe
 
     for entry in CATALOGUE.values():
         typer.echo(f"{entry.name}: {entry.summary} ({entry.license})\n    {describe(entry)}")

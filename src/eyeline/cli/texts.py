@@ -20,7 +20,7 @@ def text_or_stdin(given: str) -> str:
     """
     if given != "-":
         return given
-    return _decoded(sys.stdin.buffer.read(), "text must be UTF-8").strip("\r\n")
+    return _decoded(sys.stdin.buffer.read(), worded("text must be UTF-8")).strip("\r\n")
 
 
 def text_or_file(given: str) -> str:
@@ -33,7 +33,7 @@ def text_or_file(given: str) -> str:
     from eyeline.answers import QuestionError
 
     if os.path.isfile(given):
-        return _decoded(Path(given).read_bytes(), f"{given} must be UTF-8 text")
+        return _decoded(Path(given).read_bytes(), worded("{name} must be UTF-8 text", name=given))
     if os.path.isdir(given):
         raise QuestionError(worded("text must be a sentence or a file, got the folder {given}", given=given))
     if _LOOKS_LIKE_A_FILE.fullmatch(given):
@@ -56,7 +56,7 @@ def lines_of(given: str) -> list[str]:
         OSError: if it can't be read.
     """
     data, name = (sys.stdin.buffer.read(), "stdin") if given == "-" else (Path(given).read_bytes(), given)
-    lines = _decoded(data, f"{name} must be UTF-8 text").split("\n")
+    lines = _decoded(data, worded("{name} must be UTF-8 text", name=name)).split("\n")
     return [line.removesuffix("\r") for line in (lines if lines[-1] else lines[:-1])]
 
 

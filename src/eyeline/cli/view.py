@@ -161,7 +161,7 @@ def _first(source: Source, model: str, causal: bool, edits: list[Edit], ready: d
         line = mistake(error)
         if not source.files or line is None:
             raise
-        progress(f"{printable(source.files[0].name)} can't be shown: {line}")
+        progress(worded("{name} can't be shown: {line}", name=printable(source.files[0].name), line=line))
         return _recorded(EXAMPLE, model, causal, [], ready)
 
 
@@ -204,7 +204,7 @@ def _state(trace: Trace, layer: int | None, head: int | None, token: str | None,
     if token is not None:
         state["token"] = _place(trace, token, nth)
     elif nth is not None:
-        raise QuestionError(worded("token must be given with nth"), "add token=...", "add --token WORD")
+        raise QuestionError(worded("token must be given with nth"), worded("add token=..."), worded("add --token WORD"))
     return state
 
 

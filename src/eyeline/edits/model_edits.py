@@ -64,7 +64,7 @@ class ModelEdits:
                 worded(
                     "kind must be given, since this model has {kinds}, whose layers are counted apart, got "
                     "{one!r}; add kind={got!r}",
-                    kinds=" and ".join(map(repr, kinds)),
+                    kinds=f" {worded('and')} ".join(map(repr, kinds)),
                     one=one,
                     got=kinds[0],
                 )

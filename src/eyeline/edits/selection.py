@@ -40,7 +40,7 @@ def check_which(name: str, which: Any, words: bool = False) -> Any:
         if words and isinstance(one, str):
             continue
         if isinstance(one, bool) or not isinstance(one, (int, np.integer)) or one < 0:
-            kinds = "positions from 0 or words" if words else "whole numbers from 0"
+            kinds = worded("positions from 0 or words") if words else worded("whole numbers from 0")
             raise EditError(
                 worded("{name} must be {kinds}, a slice, or None for all, got {one!r}", name=name, kinds=kinds, one=one)
             )

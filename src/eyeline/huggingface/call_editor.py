@@ -149,7 +149,9 @@ class CallEditor:
     def _expire(self) -> None:
         """Calls that are repeated after the block would be unedited: they are refused."""
         for mask in list(self._by_mask):
-            mask.expire("backward() must run within the block of eyeline.edit where layers are run again for it")
+            mask.expire(
+                worded("backward() must run within the block of eyeline.edit where layers are run again for it")
+            )
         self._by_mask.clear()
         self._by_shape.clear()
 
@@ -164,7 +166,7 @@ class CallEditor:
             UserWarning: if the model never ran, some modules ran without calling Eyeline, or an edit's tokens never
                 came.
         """
-        self._places.check_called("nothing was edited in it")
+        self._places.check_called(worded("nothing was edited in it"))
         if not self.edits:
             return
         if not self._places.called:
@@ -193,7 +195,7 @@ class CallEditor:
                 )
 
     def _called(self) -> str:
-        return " and ".join(f"layers 0 to {last} ({kind})" for kind, last in self._places.last.items())
+        return f" {worded('and')} ".join(f"layers 0 to {last} ({kind})" for kind, last in self._places.last.items())
 
 
 def _telling(call: AttentionCall) -> Tensor:

@@ -67,7 +67,7 @@ class CallObserver:
         Warns:
             UserWarning: if some modules ran without calling Eyeline.
         """
-        self.watched.missed = self._places.check_called("nothing was read of it")
+        self.watched.missed = self._places.check_called(worded("nothing was read of it"))
         absent = [layer for layer in self._layers or () if layer not in self._matched]
         called = self._places.called
         if called and absent:

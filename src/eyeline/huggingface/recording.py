@@ -232,17 +232,22 @@ def _detached(edits: CallEdits | None) -> CallEdits | None:
 
 def _check_scores(call: AttentionCall, path: str) -> None:
     changes = {
-        "biases added to them": call.biases,
-        "a cap": call.softcap is not None,
+        "biases": call.biases,
+        "cap": call.softcap is not None,
         "sinks": call.sinks is not None,
     }
     for change, there in changes.items():
         if there:
+            said = {
+                "biases": worded("biases added to them"),
+                "cap": worded("a cap"),
+                "sinks": worded("sinks"),
+            }
             raise HuggingFaceError(
                 worded(
                     "scores must be q·k alone to be recorded, got {change} in {path}; read its weights with "
                     "eyeline.watch",
-                    change=change,
+                    change=said[change],
                     path=path,
                 )
             )

@@ -77,7 +77,7 @@ class Watched(Sequence[WatchedCall]):
             raise ValueError(
                 worded(
                     "there must be such a call, got {value}; {there_are}",
-                    value=wanted or "none at all",
+                    value=wanted or worded("none at all"),
                     there_are=self._there_are(),
                 )
             )
@@ -85,9 +85,14 @@ class Watched(Sequence[WatchedCall]):
 
     def _there_are(self) -> str:
         modules = self.modules
-        names = ", ".join(modules[:4]) + (f" and {len(modules) - 4} more" if len(modules) > 4 else "")
-        kinds = ", ".join(sorted({call.kind for call in self.calls}))
-        return f"watched were {names or 'no modules'} ({kinds or 'of no kind'})"
+        names = ", ".join(modules[:4])
+        if len(modules) > 4:
+            names = worded("{names} and {count} more", names=names, count=len(modules) - 4)
+        return worded(
+            "watched were {names} ({kinds})",
+            names=names or worded("no modules"),
+            kinds=", ".join(sorted({call.kind for call in self.calls})) or worded("of no kind"),
+        )
 
     def frame(self, of: Table | None = None) -> pandas.DataFrame:
         """The readouts as a pandas DataFrame, without padding.

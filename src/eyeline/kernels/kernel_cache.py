@@ -28,7 +28,7 @@ from eyeline.caches import cache_folder, write_whole
 from eyeline.forks import ForkSafeLock
 from eyeline.kernels.compiled.programs import ENTRY, Program
 from eyeline.kernels.machine import DType, Target, target
-from eyeline.words import worded
+from eyeline.words import system_message, worded
 
 Kernel = Callable[[int, int, int], int]
 #: The source that a kernel's code depends on: everything compiled, the tiles' sizes, and dropout's constants.
@@ -81,8 +81,12 @@ def _code(program: Program, dtype: DType, on: Target) -> bytes:
     file = path(program, dtype, on)
     code = _read(file)
     if code is None:
-        what = f"the {program} kernel for {dtype}"
-        print(f"eyeline: compiling {what} (once per machine, a few seconds)", file=sys.stderr, flush=True)
+        what = worded("the {program} kernel for {dtype}", program=program, dtype=dtype)
+        print(
+            worded("eyeline: compiling {what} (once per machine, a few seconds)", what=what),
+            file=sys.stderr,
+            flush=True,
+        )
         code = _compile(program, dtype)
         _write(file, code)
     return code
@@ -105,7 +109,7 @@ def _write(file: Path, code: bytes) -> None:
                 "compiled kernels can't be kept in {parent} ({value}), so every process compiles them again; "
                 "set EYELINE_CACHE to a folder that can be written",
                 parent=file.parent,
-                value=error.strerror or error,
+                value=system_message(error),
             ),
             RuntimeWarning,
             stacklevel=2,

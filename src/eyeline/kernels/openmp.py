@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from eyeline.kernels.region import Region, code
+from eyeline.words import worded
 
 #: torch's own library, and the OpenMP libraries, whose names may have a hash, as in wheels, or a version.
 _LIBRARIES = re.compile(rb"(/[^\n]*/lib(?:gomp|omp|iomp|torch_cpu)[-.\d][^/\n]*?)(?: \(deleted\))?\n")
@@ -72,10 +73,10 @@ def team() -> Team | None:
 def why_none() -> str:
     """Why there is no team."""
     if not _SUPPORTED:
-        return "an OpenMP team is looked for on Linux alone"
+        return worded("an OpenMP team is looked for on Linux alone")
     if _forked:
-        return "a forked process has none of its parent's threads"
-    return "no OpenMP library is loaded; once torch is, its team runs the kernels"
+        return worded("a forked process has none of its parent's threads")
+    return worded("no OpenMP library is loaded; once torch is, its team runs the kernels")
 
 
 def _find() -> Team | None:

@@ -169,8 +169,8 @@ def describe_team() -> str:
     """
     setting, team = _team_setting(), openmp.team()
     if setting == "pool":
-        return "Eyeline's own (EYELINE_TEAM=pool)"
+        return worded("Eyeline's own (EYELINE_TEAM=pool)")
     if team is not None:
-        return f"the OpenMP team of {team.library}"
-    there = "none, and EYELINE_TEAM=openmp" if setting == "openmp" else "Eyeline's own"
+        return worded("the OpenMP team of {library}", library=team.library)
+    there = worded("none, and EYELINE_TEAM=openmp") if setting == "openmp" else worded("Eyeline's own")
     return f"{there} ({openmp.why_none()})"

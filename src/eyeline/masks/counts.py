@@ -14,7 +14,7 @@ def whole(name: str, value: ArrayLike, each: str = "batch element") -> tuple[int
     """`value` as a tuple of whole numbers, 0 or more; `each` says in errors what they count."""
     array = np.asarray(value)
     if array.ndim == 0 or not (np.issubdtype(array.dtype, np.integer) or array.size == 0):
-        what = f"{array.dtype} array of shape {array.shape}"
+        what = worded("{dtype} array of shape {shape}", dtype=array.dtype, shape=array.shape)
         raise ValueError(
             worded("{name} must be whole numbers, one per {each}, got {what}", name=name, each=each, what=what)
         )

@@ -39,8 +39,8 @@ def plain_function(function: Any) -> Any:
     return getattr(function, "py_func", function)
 
 
-def check_function(name: str, given: Any, takes: str) -> None:
-    """Check that `given` is a function that Numba could compile.
+def check_function(name: str, given: Any, takes: Callable[[], str]) -> None:
+    """Check that `given` is a function that Numba could compile; `takes` says in errors what it takes and gives.
 
     Raises:
         TypeError: if it isn't a Python function, or one that Numba has wrapped.
@@ -49,9 +49,11 @@ def check_function(name: str, given: Any, takes: str) -> None:
         return
     hint = ""
     if callable(given):
-        hint = "; only a def or a lambda can be compiled: write one that has the values it needs beside it"
+        hint = worded("; only a def or a lambda can be compiled: write one that has the values it needs beside it")
     raise TypeError(
-        worded("{name} must be a function {takes}, got {given!r}{hint}", name=name, takes=takes, given=given, hint=hint)
+        worded(
+            "{name} must be a function {takes}, got {given!r}{hint}", name=name, takes=takes(), given=given, hint=hint
+        )
     )
 
 

@@ -11,6 +11,7 @@ from eyeline.masks.function_key import check_function, plain_function
 from eyeline.masks.lowered import LoweredMask, Rule, everywhere
 from eyeline.masks.mask import Mask
 from eyeline.masks.shape import AttentionShape
+from eyeline.words import worded
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,9 @@ class MaskFunction(Mask):
     function: Rule
 
     def __post_init__(self) -> None:
-        check_function("function", self.function, "(b, h, i, j) that says whether query i may look at key j")
+        check_function(
+            "function", self.function, lambda: worded("(b, h, i, j) that says whether query i may look at key j")
+        )
 
     def __repr__(self) -> str:
         return f"MaskFunction({getattr(self.function, '__name__', repr(self.function))})"

@@ -50,8 +50,10 @@ class Padding(Mask):
     ) -> None:
         if (lengths is None) == (queries is None and keys is None):
             raise ValueError(
-                "lengths must be given alone, or else queries= and keys=, got "
-                + ("neither" if lengths is None else "both")
+                worded(
+                    "lengths must be given alone, or else queries= and keys=, got {given}",
+                    given=worded("neither") if lengths is None else worded("both"),
+                )
             )
         if side not in ("right", "left"):
             raise ValueError(worded('side must be "right" or "left", got {side!r}', side=side))

@@ -1,4 +1,4 @@
-"""The catalogue of models that are known by name, the search for their files on this machine, and integrity checks.
+"""The catalogue of models that are known by name.
 
 A known model is data in a package of the user's package index. Its files are taken from an installed copy of the
 package, without running its code, or from the cache, where `fetching` puts them. If the package has them in another
@@ -8,15 +8,12 @@ then.
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
-from eyeline.caches import cache_folder, write_whole
+from eyeline.caches import cache_folder
 from eyeline.version import VERSION
+from eyeline.words import worded
 
 
 @dataclass(frozen=True)
@@ -74,8 +71,8 @@ class Entry:
     def remedy(self) -> str:
         """The way to get it again, if it is damaged."""
         if self.included:
-            return f"pip install --force-reinstall {self.requirement} brings it anew"
-        return f"`eyeline models get {self.name}` fetches it anew"
+            return worded("pip install --force-reinstall {requirement} brings it anew", requirement=self.requirement)
+        return worded("`eyeline models get {name}` fetches it anew", name=self.name)
 
     @property
     def megabytes(self) -> int:
@@ -172,125 +169,13 @@ def unknown(name: str) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(name.lower(), CATALOGUE, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"the known ones: {', '.join(CATALOGUE)}."
-    return f"there is no model or folder named {name!r}; {hint} The path of any folder with a model's files will do too"
-
-
-@dataclass(frozen=True)
-class Found:
-    """A copy of a known model on this machine.
-
-    Attributes:
-        where: "installed package" or "cache".
-        folder: the folder of its files.
-        fault: the damage; None if it is intact.
-    """
-
-    where: str
-    folder: Path
-    fault: str | None
-
-
-def find(entry: Entry) -> Found | None:
-    """The copy of `entry` to use: the first intact one, else the first damaged one, None if there is none."""
-    copies = []
-    installed = None if entry.converted else _installed(entry)
-    cached = None if entry.included else models_folder() / entry.name
-    for where, folder in (("installed package", installed), ("cache", cached)):
-        if folder is not None and os.path.isdir(folder):
-            copies.append(Found(where, folder, fault(entry, folder)))
-            if copies[-1].fault is None:
-                return copies[-1]
-    return copies[0] if copies else None
-
-
-def describe(entry: Entry) -> str:
-    """Whether `entry` is on this machine, and where, in one line."""
-    found = find(entry)
-    if found is None:
-        if entry.included:
-            return f"not here; {entry.remedy}"
-        return (
-            f"not here; `eyeline models get {entry.name}` fetches {entry.megabytes} MB ({entry.requirement}, with pip)"
-        )
-    if found.fault is None:
-        return f"here, in {found.folder} ({found.where})"
-    return f"damaged: {found.fault}, in {found.folder} ({found.where}); {entry.remedy}"
-
-
-def _installed(entry: Entry) -> Path | None:
-    """The files' folder in an installed copy of the package; None if there is none. The package's code isn't run."""
-    module, _, inside = entry.inside.partition("/")
-    try:
-        spec = find_spec(module)
-    except ValueError:  # a module of that name is loaded, and has no spec
-        return None
-    places = spec.submodule_search_locations if spec else None
-    return Path(next(iter(places)), inside) if places else None
-
-
-def fault(entry: Entry, folder: Path) -> str | None:
-    """The damage of the copy in `folder`; None if every file is as published, or as written by the conversion.
-
-    Hashing 91 MB takes 0.07 to 0.4 s. So the size and times of intact files are recorded in the cache, as git does, and
-    a file is hashed again only when they have changed.
-    """
-    try:
-        files = _made(entry, folder) if entry.converted else entry.files
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return f"{CONVERTED} is missing or damaged"
-    if files is None:
-        return "it was converted by another version of Eyeline"
-    done = "written" if entry.converted else "published"
-    stamps = {}
-    for name, file in files.items():
-        try:
-            state = os.stat(folder / name)
-        except OSError:
-            return f"{name} is missing"
-        if state.st_size != file.size:
-            return f"{name} has {state.st_size} bytes where {file.size} were {done}"
-        stamps[name] = [state.st_size, state.st_mtime_ns, state.st_ctime_ns, file.sha256]
-    if _noted(entry).get(str(folder)) == stamps:
-        return None
-    import hashlib
-
-    for name, file in files.items():
-        try:
-            with open(folder / name, "rb") as opened:
-                digest = hashlib.file_digest(opened, "sha256").hexdigest()
-        except OSError as error:
-            return f"{name} can't be read ({error.strerror})"
-        if digest != file.sha256:
-            return f"{name} is not what was {done} (its sha256 is {digest[:12]}..., not {file.sha256[:12]}...)"
-    _note(entry, {**_noted(entry), str(folder): stamps})
-    return None
-
-
-def _made(entry: Entry, folder: Path) -> dict[str, PublishedFile] | None:
-    """The record of converted files; None if another converter made them. Errors of reading it are raised."""
-    note = json.loads((folder / CONVERTED).read_bytes())
-    of = {name: file.sha256 for name, file in entry.files.items()}
-    if (note["converter"], note["of"]) != (CONVERTER, of):
-        return None
-    files = {name: note["files"][name] for name in MADE}
-    return {name: PublishedFile(int(size), str(digest)) for name, (size, digest) in files.items()}
-
-
-def _notes(entry: Entry) -> Path:
-    return models_folder() / f"{entry.name}.checked.json"
-
-
-def _noted(entry: Entry) -> dict[str, object]:
-    try:
-        notes = json.loads(_notes(entry).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return notes if isinstance(notes, dict) else {}
-
-
-def _note(entry: Entry, notes: dict[str, object]) -> None:
-    kept = {place: stamps for place, stamps in notes.items() if os.path.isdir(place)}
-    # If the cache can't be written, files are hashed every time.
-    with contextlib.suppress(OSError):
-        write_whole(_notes(entry), json.dumps(kept).encode())
+    hint = (
+        worded("did you mean {names}?", names=f" {worded('or')} ".join(near))
+        if near
+        else worded("the known ones: {names}.", names=", ".join(CATALOGUE))
+    )
+    return worded(
+        "there is no model or folder named {name!r}; {hint} The path of any folder with a model's files will do too",
+        name=name,
+        hint=hint,
+    )

@@ -12,20 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyeline.models.errors import ModelError
-from eyeline.words import worded
+from eyeline.words import system_message, worded
 
 Array = NDArray[np.float32]
-_HERE = "a model's folder holds config.json, model.safetensors and tokenizer.json"
 
 
 def check_folder(folder: Path) -> None:
     """Check that `folder` is a folder with the three files of a model; raises `ModelError` if not."""
     if not folder.exists():
-        raise ModelError(worded("there is no folder {folder}; {here}", folder=folder, here=_HERE))
+        raise ModelError(worded("there is no folder {folder}; {here}", folder=folder, here=_here()))
     if not folder.is_dir():
-        raise ModelError(worded("{folder} is a file, not a folder; give the folder: {here}", folder=folder, here=_HERE))
+        raise ModelError(
+            worded("{folder} is a file, not a folder; give the folder: {here}", folder=folder, here=_here())
+        )
     if not os.path.isfile(folder / "config.json"):
-        raise ModelError(worded("{folder} has no config.json; {here}", folder=folder, here=_HERE))
+        raise ModelError(worded("{folder} has no config.json; {here}", folder=folder, here=_here()))
     if not weights_file(folder).is_file():
         raise ModelError(worded("{folder} has {instead}", folder=folder, instead=_instead(folder)))
     if not os.path.isfile(folder / "tokenizer.json"):
@@ -34,10 +35,14 @@ def check_folder(folder: Path) -> None:
             worded(
                 "{folder} has no tokenizer.json; {here} (transformers makes it: {make})",
                 folder=folder,
-                here=_HERE,
+                here=_here(),
                 make=make,
             )
         )
+
+
+def _here() -> str:
+    return worded("a model's folder holds config.json, model.safetensors and tokenizer.json")
 
 
 def weights_file(folder: Path) -> Path:
@@ -51,11 +56,13 @@ def _instead(folder: Path) -> str:
     """The files found in place of model.safetensors, and the advice, for an error message."""
     if pickled := sorted(file.name for file in folder.iterdir() if file.suffix in (".bin", ".pt", ".pth", ".ckpt")):
         convert = "AutoModel.from_pretrained(folder).save_pretrained(new_folder)"
-        return (
-            f"{pickled[0]} but no model.safetensors; Eyeline never unpickles, since a pickle can run any code: if you "
-            f"trust it, convert it with transformers ({convert})"
+        return worded(
+            "{pickled} but no model.safetensors; Eyeline never unpickles, since a pickle can run any "
+            "code: if you trust it, convert it with transformers ({convert})",
+            pickled=pickled[0],
+            convert=convert,
         )
-    return f"no model.safetensors; {_HERE}"
+    return worded("no model.safetensors; {here}", here=_here())
 
 
 class StoredMatrix:
@@ -177,7 +184,7 @@ def shards_of(index: Path) -> list[Path]:
         mapped = json.loads(index.read_bytes())["weight_map"]
         names = sorted(set(mapped.values()))
     except OSError as error:
-        raise ModelError(worded("{index} can't be read: {value}", index=index, value=error.strerror or error)) from None
+        raise ModelError(worded("{index} can't be read: {value}", index=index, value=system_message(error))) from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         line = worded("{file} must hold a weight_map of names and files, got none; get the file again", file=index)
         raise ModelError(line) from None
@@ -230,7 +237,7 @@ def _mapped(path: Path) -> tuple[_File, dict[str, Any]]:
             worded("{path} is damaged or was cut short ({reason}); get the file again", path=path, reason=reason)
         ) from None
     except OSError as error:
-        raise ModelError(worded("{path} can't be read: {value}", path=path, value=error.strerror or error)) from None
+        raise ModelError(worded("{path} can't be read: {value}", path=path, value=system_message(error))) from None
     header.pop("__metadata__", None)
     return _File(mapped, np.frombuffer(mapped, np.uint8)[8 + length :]), header
 

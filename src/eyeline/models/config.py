@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 from eyeline.models.activations import ACTIVATIONS
 from eyeline.models.errors import ModelError
-from eyeline.words import worded
+from eyeline.words import system_message, worded
 
 Json = TypeVar("Json", dict[str, Any], list[Any])
 
@@ -66,28 +66,28 @@ class ConfigSettings:
         """A whole number, `least` or more; `otherwise` if it is left out, unless that is None."""
         value = self._or(name, otherwise)
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= _MOST:
-            self.wrong(name, f"a whole number from {least} to {_MOST}")
+            self.wrong(name, worded("a whole number from {least} to {most}", least=least, most=_MOST))
         return int(value)
 
     def number(self, name: str, otherwise: float, most: float) -> float:
         """A number above 0 and below `most`."""
         value = self._or(name, otherwise)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < most:
-            self.wrong(name, f"a number between 0 and {most:g}")
+            self.wrong(name, worded("a number between 0 and {most:g}", most=most))
         return float(value)
 
     def flag(self, name: str, otherwise: bool = False) -> bool:
         """A boolean."""
         value = self._or(name, otherwise)
         if not isinstance(value, bool):
-            self.wrong(name, "true or false")
+            self.wrong(name, worded("true or false"))
         return bool(value)
 
     def activation(self, name: str, otherwise: str) -> str:
         """The name of one of `ACTIVATIONS`."""
         value = self._or(name, otherwise)
         if not isinstance(value, str) or value not in ACTIVATIONS:
-            self.wrong(name, f"one of {', '.join(ACTIVATIONS)}")
+            self.wrong(name, worded("one of {names}", names=", ".join(ACTIVATIONS)))
         return str(value)
 
     def wrong(self, name: str, rule: str) -> None:
@@ -99,7 +99,7 @@ class ConfigSettings:
                 path=self.path,
                 name=name,
                 rule=rule,
-                what="nothing" if value is None else short(value),
+                what=worded("nothing") if value is None else short(value),
             )
         )
 
@@ -120,11 +120,13 @@ def read_json(path: Path, kind: type[Json]) -> Json:
     try:
         data = json.loads(path.read_bytes())
     except OSError as error:
-        raise ModelError(worded("{path} can't be read: {strerror}", path=path, strerror=error.strerror)) from None
+        raise ModelError(
+            worded("{path} can't be read: {strerror}", path=path, strerror=system_message(error))
+        ) from None
     except (ValueError, RecursionError):
         raise ModelError(worded("{path} is not JSON, or was cut short; get the file again", path=path)) from None
     if not isinstance(data, kind):
-        name = "object" if kind is dict else "array"
+        name = worded("object") if kind is dict else worded("array")
         raise ModelError(
             worded(
                 "{path} must hold a JSON {name}, got {value}; get the file again",

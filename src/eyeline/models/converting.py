@@ -45,7 +45,7 @@ _CONTROL = 3  # the type of special tokens in tokenizer.ggml.token_type: text be
 def convert(entry: Entry, source: Path, folder: Path, say: Callable[[str], None]) -> None:
     """Convert `source`, a GGUF file of a Llama with byte-level BPE, to the files of a model in `folder`.
 
-    A record of the source and of the files' hashes is written beside them, for `catalogue.fault`.
+    A record of the source and of the files' hashes is written beside them, for `copies.fault`.
 
     Args:
         entry: the model, for its name and the published hashes.

@@ -127,13 +127,13 @@ def _read(data: bytes) -> tuple[dict[str, Any], list[tuple[str, float]], dict[st
 
     magic, version = take("4sI")
     if (magic, version) != (_MAGIC, _VERSION):
-        raise ValueError(f"{magic!r}, version {version}")
+        raise ValueError(worded("{magic!r}, version {version}", magic=magic, version=version))
     sizes: dict[str, Any] = dict(zip(_SIZES, take("7i"), strict=True))
     sizes["epsilon"], block = take("fi")
     pieces, *special = take("5i")
     length = take("Q")
     if block != _BLOCK or special != [0, 2, 1, 3]:
-        raise ValueError(f"blocks of {block}, special tokens {special}")
+        raise ValueError(worded("blocks of {block}, special tokens {special}", block=block, special=special))
     edges = np.frombuffer(data, "<u4", pieces + 1, place)
     scores = np.frombuffer(data, "<f4", pieces, place + edges.nbytes)
     place += edges.nbytes + scores.nbytes

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from eyeline.models.config import Config, ConfigSettings
 from eyeline.models.rotary import Rotary, read_rotary
+from eyeline.words import worded
 
 #: By config.json's model_type.
 DECODERS = ("llama", "mistral", "qwen2", "qwen3")
@@ -46,12 +47,12 @@ def decoder_config(settings: ConfigSettings) -> DecoderConfig:
     layers = settings.whole("num_hidden_layers")
     key_heads = settings.whole("num_key_value_heads", heads if kind == "llama" else None)
     if heads % key_heads:
-        settings.wrong("num_key_value_heads", f"a divisor of num_attention_heads, {heads}")
+        settings.wrong("num_key_value_heads", worded("a divisor of num_attention_heads, {heads}", heads=heads))
     if settings.get("head_dim") is None and kind != "qwen3" and width % heads:
-        settings.wrong("num_attention_heads", f"a divisor of hidden_size, {width}")
+        settings.wrong("num_attention_heads", worded("a divisor of hidden_size, {width}", width=width))
     head_dim = settings.whole("head_dim", 128 if kind == "qwen3" else width // heads)
     if head_dim % 2:
-        settings.wrong("head_dim", "even")
+        settings.wrong("head_dim", worded("even"))
     biased = settings.flag("attention_bias") if kind in ("llama", "qwen3") else False
     vocabulary_size = settings.whole("vocab_size")
     return DecoderConfig(
@@ -92,7 +93,8 @@ def _windows(settings: ConfigSettings, kind: str, layers: int) -> tuple[int | No
         return tuple(window if layer >= full else None for layer in range(layers))
     kinds = {"full_attention": None, "sliding_attention": window}
     if not isinstance(named, list) or len(named) != layers or not all(isinstance(x, str) and x in kinds for x in named):
-        settings.wrong("layer_types", f"{layers} of {' and '.join(kinds)}")
+        names = f" {worded('and')} ".join(kinds)
+        settings.wrong("layer_types", worded("{layers} of {kinds}", layers=layers, kinds=names))
     return tuple(kinds[name] for name in named)
 
 
@@ -100,5 +102,5 @@ def _ends(settings: ConfigSettings) -> frozenset[int]:
     given = settings.get("eos_token_id")
     several = given if isinstance(given, list) else [] if given is None else [given]
     if not all(isinstance(end, int) and not isinstance(end, bool) for end in several):
-        settings.wrong("eos_token_id", "a token id, or several")
+        settings.wrong("eos_token_id", worded("a token id, or several"))
     return frozenset(several)

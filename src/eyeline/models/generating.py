@@ -69,7 +69,7 @@ class Choice:
                 worded(
                     "temperature must be above 0 with {given}, got {temperature!r}; at 0 the likeliest token is "
                     "taken, and nothing drawn",
-                    given=" and ".join(given),
+                    given=f" {worded('and')} ".join(given),
                     temperature=self.temperature,
                 )
             )

@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from eyeline.models.catalogue import CATALOGUE, find, unknown
+from eyeline.models.catalogue import CATALOGUE, unknown
 from eyeline.models.checkpoints import check_folder
+from eyeline.models.copies import find
 from eyeline.models.errors import ModelError
 from eyeline.models.model import Model
 from eyeline.models.network import read_network

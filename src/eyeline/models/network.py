@@ -21,6 +21,7 @@ from eyeline.models.encoder_decoder_config import ENCODER_DECODER, encoder_decod
 from eyeline.models.families import FAMILIES, encoder_config
 from eyeline.models.run import Layer
 from eyeline.readouts import Readout
+from eyeline.words import worded
 
 
 class Network(Protocol):
@@ -55,7 +56,7 @@ def read_network(folder: Path) -> tuple[Config, Network]:
     settings = ConfigSettings(folder / "config.json")
     kind = settings.get("model_type")
     if not isinstance(kind, str) or kind not in READERS:
-        settings.wrong("model_type", f"one that Eyeline runs ({', '.join(READERS)})")
+        settings.wrong("model_type", worded("one that Eyeline runs ({kinds})", kinds=", ".join(READERS)))
     return READERS[kind](settings, weights_file(folder))
 
 

@@ -77,7 +77,7 @@ def pooling_of(model: Model) -> Pooling:
         settings = ConfigSettings(path)
         longest = settings.whole("max_seq_length", longest)
         if settings.flag("do_lower_case"):
-            settings.wrong("do_lower_case", "false: Eyeline leaves that to the tokenizer")
+            settings.wrong("do_lower_case", worded("false: Eyeline leaves that to the tokenizer"))
     longest = min(longest, config.positions)
     if not (folder / "modules.json").is_file():
         return Pooling(longest)
@@ -118,7 +118,7 @@ def _mode(path: Path) -> str:
                 "{path} must choose one of {there}, got {value}; embed texts with sentence-transformers, or "
                 "take a model that does",
                 path=path,
-                there=" and ".join(_MODES),
+                there=f" {worded('and')} ".join(_MODES),
                 value=short(modes),
             )
         )

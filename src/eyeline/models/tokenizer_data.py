@@ -41,7 +41,7 @@ def tokenizer_data(model: Model) -> dict[str, Any]:
     ids = {} if not isinstance(vocabulary, dict) else {**vocabulary, **{content: id for id, content in special}}
     pieces = sorted(ids, key=lambda piece: ids[piece])
     if sorted(ids.values()) != list(range(len(ids))) or any("\n" in piece for piece in pieces) or unlike:
-        raise _refused(model, "a vocabulary that can't be written line by line")
+        raise _refused(model, worded("a vocabulary that can't be written line by line"))
     data = {
         "name": model.name,
         "positions": model.config.positions,
@@ -52,7 +52,7 @@ def tokenizer_data(model: Model) -> dict[str, Any]:
     if kinds == ("WordLevel", None, "Split", None) and cut == _LETTERS and not special:
         return {"kind": "letters", **data}
     if kinds != ("WordPiece", "BertNormalizer", "BertPreTokenizer", "TemplateProcessing"):
-        raise _refused(model, ", ".join(kind or "nothing" for kind in kinds))
+        raise _refused(model, ", ".join(kind or worded("nothing") for kind in kinds))
     template = [next(iter(part.items())) for part in around["single"]]
     middle = next(place for place, (kind, _) in enumerate(template) if kind == "Sequence")
     added = [around["special_tokens"][part["id"]]["ids"] if kind == "SpecialToken" else [] for kind, part in template]

@@ -15,7 +15,7 @@ from typing import Any
 from eyeline.forks import ForkSafeLock
 from eyeline.models.errors import ModelError
 from eyeline.models.tokens import Tokens
-from eyeline.words import worded
+from eyeline.words import system_message, worded
 
 _REDIRECTED = ForkSafeLock()
 
@@ -29,7 +29,9 @@ def read_tokenizer(path: Path, vocabulary_size: int) -> Any:
         with panics_caught():
             tokenizer = Tokenizer.from_str(written)
     except OSError as error:
-        raise ModelError(worded("{path} can't be read: {strerror}", path=path, strerror=error.strerror)) from None
+        raise ModelError(
+            worded("{path} can't be read: {strerror}", path=path, strerror=system_message(error))
+        ) from None
     except Exception as error:  # the library raises bare Exception
         reason = " ".join(str(error).split())
         raise ModelError(

@@ -62,8 +62,8 @@ def check_of_tokens(read: Sequence[Readout]) -> None:
 
 def _hint(given: Any) -> str:
     if isinstance(given, type) and issubclass(given, Readout):
-        return (
-            f"read must hold readouts, got the class {given.__name__}; make one, as in eyeline.TopK(8) or "
-            f"eyeline.Entropy()"
+        return worded(
+            "read must hold readouts, got the class {name}; make one, as in eyeline.TopK(8) or eyeline.Entropy()",
+            name=given.__name__,
         )
-    return f"read must hold readouts, such as eyeline.Weights(), got {given!r}"
+    return worded("read must hold readouts, such as eyeline.Weights(), got {given!r}", given=given)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from eyeline.readouts.arrays import cast
 from eyeline.readouts.chosen import check_of_tokens
-from eyeline.readouts.readout import NOT_SHARES, KeyShares, PartialResult, Readout
+from eyeline.readouts.readout import KeyShares, PartialResult, Readout, not_shares
 from eyeline.words import worded
 
 Array = NDArray[Any]
@@ -95,8 +95,13 @@ class Observation:
         there = ", ".join(["output", "lse", *(readout.name for readout in self.read)])
         wanted = next((kind.__name__ for kind in Readout.kinds() if name in (kind.name, kind.__name__)), None)
         if wanted is None:
-            return f"{name} is nothing that can be read; this observation has {there}"
-        return f"{name} wasn't read; add eyeline.{wanted}(...) to read=; this observation has {there}"
+            return worded("{name} is nothing that can be read; this observation has {there}", name=name, there=there)
+        return worded(
+            "{name} wasn't read; add eyeline.{wanted}(...) to read=; this observation has {there}",
+            name=name,
+            wanted=wanted,
+            there=there,
+        )
 
     def map(self, change: Callable[[Any], Any]) -> Observation:
         """A copy with `change` applied to each array; all have the leading axes (..., H)."""
@@ -222,7 +227,7 @@ def _over_keys(a: Observation, b: Observation) -> Observation:
         lse, shares, output = a.lse, None, a.output + b.output
     else:
         if a.sink is not None:
-            raise ValueError(NOT_SHARES.format("sink"))
+            raise not_shares("sink")
         lse, shares = _shares(a.lse, b.lse)
         output = cast(shares.a[..., None] * a.output + shares.b[..., None] * b.output, a.output)
     results = tuple(readout.merge_keys(x, y, shares) for readout, x, y in a._pairs(b))

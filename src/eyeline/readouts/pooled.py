@@ -14,7 +14,6 @@ from eyeline.readouts.arrays import along, cast, zeros
 from eyeline.readouts.counts import check_count
 from eyeline.readouts.lowered import FoundPrimitives, LoweredReadout
 from eyeline.readouts.readout import (
-    NOT_SHARES,
     Array,
     KeyShares,
     PartialResult,
@@ -22,6 +21,7 @@ from eyeline.readouts.readout import (
     ResultArray,
     Rows,
     larger_places,
+    not_shares,
 )
 from eyeline.words import worded
 
@@ -128,7 +128,7 @@ class Pooled(Readout[Array]):
 
     def merge_keys(self, a: PartialResult, b: PartialResult, shares: KeyShares | None) -> PartialResult:
         if shares is not None:
-            raise ValueError(NOT_SHARES.format(self.name))
+            raise not_shares(self.name)
         self._check_whole(a, b)
         return replace(a, arrays=(self._both(a, b),))
 

@@ -15,6 +15,7 @@ from eyeline.masks.parts import parts
 from eyeline.readouts.arrays import beside, cast
 from eyeline.readouts.equality import EqualByParts
 from eyeline.readouts.lowered import FoundPrimitives, LoweredGradient, LoweredReadout
+from eyeline.words import worded
 
 Array = NDArray[Any]
 
@@ -280,15 +281,19 @@ class Readout(EqualByParts, ABC, Generic[Value]):
         return {f"{column}_{number}": last[..., number] for number in range(last.shape[-1])}
 
 
-#: For results over several rows, which can't be weighted by each row's share.
-NOT_SHARES = (
-    "{} must be of weights relative to the whole to be merged over keys; observe both parts with lse= the whole's"
-)
+def not_shares(name: str) -> ValueError:
+    """Make the error of results over several rows, which can't be weighted by each row's share."""
+    return ValueError(
+        worded(
+            "{name} must be of weights relative to the whole to be merged over keys; observe both parts with lse= the "
+            "whole's",
+            name=name,
+        )
+    )
 
 
 def larger_places(a: PartialResult, b: PartialResult) -> Any:
-    """The place of the larger of two maxima, a's if they are equal; None where either has no places. A place of -1
-    means that none of those rows counts for that maximum."""
+    """The place of the larger of two maxima, a's if equal, None if either has none; -1: no row counts for it."""
     if a.places is None or b.places is None:
         return None
     later = (b.arrays[-1] > a.arrays[-1]) | (a.places < 0)

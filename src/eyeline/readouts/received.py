@@ -11,7 +11,6 @@ from eyeline.masks import AttentionShape, namespace
 from eyeline.readouts.arrays import along, cast
 from eyeline.readouts.lowered import FoundPrimitives, LoweredGradient, LoweredReadout
 from eyeline.readouts.readout import (
-    NOT_SHARES,
     Array,
     KeyShares,
     PartialResult,
@@ -19,6 +18,7 @@ from eyeline.readouts.readout import (
     ResultArray,
     Rows,
     larger_places,
+    not_shares,
 )
 from eyeline.readouts.times import factors, held_times, shown, times_of
 from eyeline.words import worded
@@ -127,7 +127,7 @@ class Received(Readout[Array]):
 
     def merge_keys(self, a: PartialResult, b: PartialResult, shares: KeyShares | None) -> PartialResult:
         if shares is not None:
-            raise ValueError(NOT_SHARES.format(self.name))
+            raise not_shares(self.name)
         if self.reduce != "mean":
             return replace(a, arrays=self._both(a, b))
         looking = a.arrays[0] | b.arrays[0]

@@ -30,7 +30,7 @@ def held(name: str, value: Parameter, axes: tuple[str, ...] | None = None) -> Pa
         value = np.asarray(value)
     kind = value.dtype.kind if isinstance(value, np.ndarray) else _kind(str(value.dtype))
     if kind in "bcOSUmM":
-        hint = "; a mask of booleans is eyeline.Dense(array)" if kind == "b" else ""
+        hint = worded("; a mask of booleans is eyeline.Dense(array)") if kind == "b" else ""
         raise ValueError(
             worded("{name} must be real numbers, got {dtype}{hint}", name=name, dtype=value.dtype, hint=hint)
         )

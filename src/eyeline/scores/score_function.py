@@ -11,6 +11,7 @@ import numpy as np
 from eyeline.masks import AttentionShape, check_function, plain_function
 from eyeline.scores.lowered import Called
 from eyeline.scores.score import ALL, Score
+from eyeline.words import worded
 
 #: function(score, b, h, i, j) gives the changed score.
 Function = Callable[[float, int, int, int, int], float]
@@ -40,10 +41,9 @@ class ScoreFunction(Score):
     derivative: Function | None = None
 
     def __post_init__(self) -> None:
-        takes = "(score, b, h, i, j) that gives a score"
-        check_function("function", self.function, takes)
+        check_function("function", self.function, _takes)
         if self.derivative is not None:
-            check_function("derivative", self.derivative, takes)
+            check_function("derivative", self.derivative, _takes)
 
     def __repr__(self) -> str:
         given = [self.function] + ([] if self.derivative is None else [self.derivative])
@@ -62,3 +62,7 @@ class ScoreFunction(Score):
     def lower(self, shape: AttentionShape) -> Called:
         derivative = None if self.derivative is None else plain_function(self.derivative)
         return Called(plain_function(self.function), derivative)
+
+
+def _takes() -> str:
+    return worded("(score, b, h, i, j) that gives a score")

@@ -74,7 +74,9 @@ def _score(given: Score | Function) -> Score:
 
 def _hint(given: object) -> str:
     if isinstance(given, Mask):
-        return f"scores must hold score modifiers, got a mask, {given!r}; pass it as mask="
+        return worded("scores must hold score modifiers, got a mask, {given!r}; pass it as mask=", given=given)
     if hasattr(given, "dtype"):
-        return "scores must hold score modifiers, got an array; to add it to the scores, wrap it as eyeline.Bias(array)"
-    return f"scores must hold score modifiers, such as eyeline.Alibi(), or functions, got {given!r}"
+        return worded(
+            "scores must hold score modifiers, got an array; to add it to the scores, wrap it as eyeline.Bias(array)"
+        )
+    return worded("scores must hold score modifiers, such as eyeline.Alibi(), or functions, got {given!r}", given=given)

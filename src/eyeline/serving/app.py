@@ -13,11 +13,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from eyeline.serving.guard import Guard
-from eyeline.serving.refusal import RefusalError, as_json
+from eyeline.serving.refusal import RefusalError, as_json, own_mistake
 from eyeline.serving.requests import read_json, run_request
 from eyeline.serving.survey_session import SurveySession
 from eyeline.views.page import joining
 from eyeline.views.page.framing import framed
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -132,9 +133,15 @@ async def _refused(request: Request, refusal: RefusalError) -> Response:
 async def _no_such(request: Request, error: HTTPException) -> Response:
     path = request.url.path[:80]
     if error.status_code == 405:
-        refusal = RefusalError(405, "method", f"method must be one that {path!r} knows, got {request.method}")
+        refusal = RefusalError(
+            405,
+            "method",
+            worded("method must be one that {path!r} knows, got {method}", path=path, method=request.method),
+        )
     else:
-        refusal = RefusalError(error.status_code, "path", f"path must be one that this server has, got {path!r}")
+        refusal = RefusalError(
+            error.status_code, "path", worded("path must be one that this server has, got {path!r}", path=path)
+        )
     response = refusal.response()
     response.headers.update(error.headers or {})
     return response
@@ -142,4 +149,4 @@ async def _no_such(request: Request, error: HTTPException) -> Response:
 
 async def _internal_error(request: Request, error: Exception) -> Response:
     traceback.print_exception(error)
-    return RefusalError(500, None, "Eyeline made a mistake of its own; the terminal shows which").response()
+    return RefusalError(500, None, own_mistake()).response()

@@ -99,4 +99,4 @@ class Guard:
 
 def too_large() -> RefusalError:
     """Make the refusal of a body that is too large."""
-    return RefusalError(413, "body", f"body must be at most {LARGEST >> 20} MiB; send a shorter text")
+    return RefusalError(413, "body", worded("body must be at most {most} MiB; send a shorter text", most=LARGEST >> 20))

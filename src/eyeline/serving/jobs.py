@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from eyeline.serving.refusal import RefusalError
+from eyeline.serving.refusal import RefusalError, own_mistake
 from eyeline.traces import Cancelled
 from eyeline.words import worded
 
@@ -96,7 +96,7 @@ class Jobs:
         with self._lock:
             running = next((job for job in self._jobs.values() if job.state == "running"), None)
             if running is not None:
-                message = "another text is being run; wait for it, or cancel it"
+                message = worded("another text is being run; wait for it, or cancel it")
                 raise RefusalError(409, "text", message, job=running.number)
             for number in list(self._jobs)[: 1 - REMEMBERED]:
                 del self._jobs[number]
@@ -131,7 +131,10 @@ class Jobs:
             said = self._user_error(error)
             if said is None:
                 traceback.print_exception(error)
-                said = {"argument": "text", "message": "Eyeline made a mistake of its own; the terminal shows which"}
+                said = {
+                    "argument": "text",
+                    "message": own_mistake(),
+                }
             job.end("failed", error=dict(said))
         else:
             job.end("done", **outcome)

@@ -7,6 +7,8 @@ from typing import Any
 
 from starlette.responses import Response
 
+from eyeline.words import worded
+
 
 class RefusalError(Exception):
     """Raised to refuse a request.
@@ -28,6 +30,11 @@ class RefusalError(Exception):
     def response(self) -> Response:
         """The HTTP response."""
         return as_json({"error": {"argument": self.argument, "message": self.message}, **self.more}, self.status)
+
+
+def own_mistake() -> str:
+    """The message of an error that is ours: the terminal has its traceback."""
+    return worded("Eyeline made a mistake of its own; the terminal shows which")
 
 
 def as_json(content: Any, status: int = 200) -> Response:

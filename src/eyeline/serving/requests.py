@@ -49,23 +49,27 @@ def run_request(sent: Mapping[str, Any], models: Collection[str], files: int) ->
     known = ("text", "file", "model", "mask", "scale")
     for name in sent:
         if name not in known:
-            message = f"body must hold none but {', '.join(known)}, got {name[:40]!r}"
+            message = worded("body must hold none but {known}, got {name!r}", known=", ".join(known), name=name[:40])
             raise RefusalError(400, name[:40], message)
     text, file, scale = sent.get("text"), sent.get("file"), sent.get("scale")
     model, mask = sent.get("model", next(iter(models))), sent.get("mask")
     if (text is None) == (file is None):
         raise RefusalError(400, "text", worded("text must be given, or file, and not both"))
     if text is not None and not isinstance(text, str):
-        raise _wrong("text", "be a string", text)
+        raise _wrong("text", worded("a string"), text)
     if file is not None and not (_is_whole(file) and 0 <= file < files):
-        raise _wrong("file", f"be from 0 to {files - 1}" if files else "not be given, for there are none", file)
+        if not files:
+            raise RefusalError(
+                400, "file", worded("file must not be given, for there are none, got {value}", value=_shown(file))
+            )
+        raise _wrong("file", worded("from 0 to {last}", last=files - 1), file)
     if not isinstance(model, str) or model not in models:
-        raise _wrong("model", f"be one of {', '.join(models)}", model)
+        raise _wrong("model", worded("one of {names}", names=", ".join(models)), model)
     if mask not in (None, "causal"):
-        raise _wrong("mask", "be 'causal' or null", mask)
+        raise _wrong("mask", worded("'causal' or null"), mask)
     if scale is not None:
         if not (_is_whole(scale) or isinstance(scale, float)) or not 0 < abs(scale) <= 1e6:
-            raise _wrong("scale", "be a number up to a million, and not 0", scale)
+            raise _wrong("scale", worded("a number up to a million, and not 0"), scale)
         scale = float(scale)
     return RunRequest(text, file, model, mask, scale)
 
@@ -85,10 +89,10 @@ async def read_json(request: Request) -> dict[str, Any]:
     try:
         found = json.loads(b"".join(parts).decode(), parse_constant=_finite, parse_float=_finite, parse_int=_short)
     except (ValueError, RecursionError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        reason = worded("it is nested too deeply") if isinstance(error, RecursionError) else str(error)
         raise RefusalError(400, "body", worded("body must be JSON in UTF-8; {reason}", reason=reason)) from None
     if not isinstance(found, dict):
-        raise _wrong("body", "be a JSON object", found)
+        raise _wrong("body", worded("a JSON object"), found)
     return found
 
 
@@ -111,6 +115,11 @@ def _is_whole(value: object) -> bool:
 
 def _wrong(argument: str, rule: str, value: object) -> RefusalError:
     """Make a 400 with the argument's rule and its value, shortened."""
-    kinds = {dict: "an object", list: "a list", type(None): "null"}
+    line = worded("{name} must be {rule}, got {value}", name=argument, rule=rule, value=_shown(value))
+    return RefusalError(400, argument, line)
+
+
+def _shown(value: object) -> str:
+    kinds = {dict: worded("an object"), list: worded("a list"), type(None): "null"}
     shown = kinds.get(type(value)) or repr(value)
-    return RefusalError(400, argument, f"{argument} must {rule}, got {shown if len(shown) <= 60 else shown[:60] + '…'}")
+    return shown if len(shown) <= 60 else shown[:60] + "…"

@@ -10,7 +10,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from eyeline.answers import QuestionError
-from eyeline.words import worded
+from eyeline.words import system_message, worded
 
 if TYPE_CHECKING:
     from uvicorn import Server
@@ -42,7 +42,7 @@ def listen(port: int = 0) -> socket.socket:
             worded(
                 "port must be free, got {port} ({strerror}); give another one, or none: a free one is taken then",
                 port=port,
-                strerror=error.strerror,
+                strerror=system_message(error),
             )
         ) from None
     return found

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from eyeline.answers import QuestionError
 from eyeline.answers.question import asked_model, read_text
 from eyeline.models import ModelError
-from eyeline.models.catalogue import CATALOGUE, find
+from eyeline.models.catalogue import CATALOGUE
+from eyeline.models.copies import find
 from eyeline.serving.jobs import Job, Jobs
 from eyeline.serving.refusal import RefusalError
 from eyeline.serving.requests import RunRequest
@@ -22,7 +23,7 @@ from eyeline.traces.own_encoder_decoder import only_decoder_is_causal
 from eyeline.traces.parts import records_parts
 from eyeline.views.page.message import trace_entry
 from eyeline.views.page.requests.request import RequestError
-from eyeline.words import worded
+from eyeline.words import system_message, worded
 
 if TYPE_CHECKING:
     from eyeline.traces.text_model import AnyModel
@@ -189,8 +190,11 @@ def user_error(error: Exception) -> dict[str, str] | None:
         return {"argument": argument, "message": str(error)}
     if isinstance(error, OSError):
         named = error.filename and error.strerror
-        line = f"{os.fspath(error.filename)}: {error.strerror}" if named else str(error)
+        line = f"{os.fspath(error.filename)}: {system_message(error)}" if named else str(error)
         return {"argument": "file", "message": line}
     if isinstance(error, MemoryError):
-        return {"argument": "text", "message": "text must fit in memory, and this one doesn't; take a shorter one"}
+        return {
+            "argument": "text",
+            "message": worded("text must fit in memory, and this one doesn't; take a shorter one"),
+        }
     return None

@@ -11,9 +11,8 @@ from eyeline.caches import TEMPORARY
 from eyeline.surveys.about import read_about
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.folder import ABOUT, EXAMPLES, HEADS, PARTS, TOKENS, SurveyFolder
-from eyeline.surveys.one_line import one_line
 from eyeline.surveys.table_files import FORMAT
-from eyeline.words import worded
+from eyeline.words import system_message, worded
 
 _LOCK = ".lock"
 _ANY_FORMAT = FORMAT.partition("/")[0] + "/"
@@ -108,7 +107,7 @@ def written(folder: SurveyFolder) -> Iterator[None]:
                 "out must be a folder that can be written, got {place!r}: {reason}; once it can, the same survey goes "
                 "on where it was",
                 place=folder.name,
-                reason=error.strerror or one_line(error),
+                reason=system_message(error),
             )
         ) from error
 

@@ -22,7 +22,7 @@ from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.loading import Survey
 from eyeline.surveys.scales import LARGEST_EDGES, OFFSET_EDGES
 from eyeline.version import VERSION
-from eyeline.words import worded
+from eyeline.words import system_message, worded
 
 #: HeadVis' name of each measure, and ours. Its variance of the distance isn't measured.
 METRICS = {
@@ -89,7 +89,7 @@ def write_headvis(
             shutil.rmtree(beside, ignore_errors=True)
     except OSError as error:
         raise SurveyError(
-            worded("{folder} can't be written: {reason}", folder=os.fspath(folder), reason=error.strerror or str(error))
+            worded("{folder} can't be written: {reason}", folder=os.fspath(folder), reason=system_message(error))
         ) from None
     return path
 

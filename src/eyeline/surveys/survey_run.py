@@ -11,7 +11,7 @@ from eyeline.surveys.about import read_about, with_merged
 from eyeline.surveys.begun import begun, refuse_other
 from eyeline.surveys.blocks import CorpusBlock, blocks
 from eyeline.surveys.claiming import clear, written
-from eyeline.surveys.corpus import Corpus
+from eyeline.surveys.corpus import Corpus, detail_in_words, reason_in_words
 from eyeline.surveys.engines.block_work import MeasuredBlock, Work
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.folder import ABOUT, SurveyFolder
@@ -181,13 +181,14 @@ class SurveyRun:
                     "model must be able to read the corpus, got {count} documents that it can't, and none that it can; "
                     "the first: {reason}",
                     count=result.documents,
-                    reason=failures[0].detail,
+                    reason=detail_in_words(failures[0].detail),
                 )
             )
 
 
 def _nothing(skipped: SkippedCount) -> str:
-    reason = f"{skipped.first[0].reason}, {skipped.first[0].detail}" if skipped.first else "?"
+    first = skipped.first[0] if skipped.first else None
+    reason = "?" if first is None else f"{reason_in_words(first.reason)}, {detail_in_words(first.detail)}"
     return worded(
         "corpus must have a document that can be measured, got {count} that can't; the first: {reason}",
         count=sum(skipped.counts.values()),

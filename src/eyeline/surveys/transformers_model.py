@@ -226,7 +226,7 @@ def _probed(text_model: TransformersModel) -> tuple[int, int, bool, Any]:
         raise SurveyError(
             worded(
                 "model must have as many heads in each layer for a survey, got {heads}",
-                heads=" and ".join(map(str, heads)),
+                heads=f" {worded('and')} ".join(map(str, heads)),
             )
         )
     body = model.base_model

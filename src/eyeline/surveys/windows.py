@@ -122,7 +122,7 @@ def _windows(pieces: Iterable[Piece], settings: Settings, causal: bool, types: T
         if found_word:
             waiting = yield from cutting.full(waiting)
     if cutting is None or not found_word:
-        raise UnreadError("empty", worded("it has no words"))
+        raise UnreadError("empty", "it has no words")
     yield cutting.last(waiting)
 
 

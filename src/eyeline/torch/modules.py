@@ -211,7 +211,10 @@ class CrossAttention(_Attention):
         known = cache is not None and cache.length > 0
         if known == (context is not None):
             raise ValueError(
-                "context must be given once, to the call or in the cache, got " + ("both" if known else "none")
+                worded(
+                    "context must be given once, to the call or in the cache, got {given}",
+                    given=worded("both") if known else worded("none"),
+                )
             )
         if cache is not None and known:
             return q, *cache.all()

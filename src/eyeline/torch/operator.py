@@ -16,12 +16,9 @@ from torch import Tensor
 from eyeline.torch import choose, portable_path
 from eyeline.torch.portable_path import computed_in
 from eyeline.torch.spec import decode
+from eyeline.words import worded
 
 RESULTS = 4
-ONCE = (
-    "Eyeline's attention can be differentiated once, not twice; for second derivatives use "
-    "torch.nn.functional.scaled_dot_product_attention with its math backend"
-)
 
 
 @torch.library.custom_op("eyeline::attend", mutates_args=())
@@ -30,6 +27,16 @@ def attend(
 ) -> list[Tensor]:
     """q (B, H, N, D), k (B, G, M, D), v (B, G, M, E), and the text that `spec.decode` turns into a `Request`."""
     return choose.forward(q, k, v, decode(spec, q, k, parameters, facts))
+
+
+def once() -> NotImplementedError:
+    """Make the error of a second differentiation."""
+    return NotImplementedError(
+        worded(
+            "Eyeline's attention can be differentiated once, not twice; for second derivatives use "
+            "torch.nn.functional.scaled_dot_product_attention with its math backend"
+        )
+    )
 
 
 def _blank(
@@ -159,7 +166,7 @@ def _(
 
 
 def _refuse(ctx: Any, *_: Any) -> Any:
-    raise NotImplementedError(ONCE)
+    raise once()
 
 
 attend_backward.register_autograd(_refuse)

@@ -16,9 +16,10 @@ from torch.autograd import forward_ad
 from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
 from eyeline.torch import portable_path
-from eyeline.torch.operator import ONCE, RESULTS, attend, attend_backward, attend_tangent
+from eyeline.torch.operator import RESULTS, attend, attend_backward, attend_tangent, once
 from eyeline.torch.products import applied
 from eyeline.torch.spec import decode
+from eyeline.words import worded
 
 #: Excludes a function, and everything it calls, from torch.compile, which can't trace the autograd functions here.
 _uncompiled: Any = torch.compiler.disable
@@ -116,7 +117,9 @@ def _tangents(spec: str, tensors: tuple[Any, ...], given: Sequence[tuple[int, Te
     """The tangents of the results in `torch.autograd.forward_ad`, which has a single level."""
     if is_in_torch_dispatch_mode():
         raise NotImplementedError(
-            "Eyeline's attention can't be traced in forward mode, as torch.func.linearize does; use torch.func.jvp"
+            worded(
+                "Eyeline's attention can't be traced in forward mode, as torch.func.linearize does; use torch.func.jvp"
+            )
         )
     q, k, v, parameters, facts = tensors
     request = decode(spec, q, k, parameters, facts)
@@ -141,11 +144,11 @@ class _Once(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *_: Any) -> Any:
-        raise NotImplementedError(ONCE)
+        raise once()
 
     @staticmethod
     def jvp(ctx: Any, *_: Any) -> Any:
-        raise NotImplementedError(ONCE)
+        raise once()
 
 
 class _AttendBackward(_Once):

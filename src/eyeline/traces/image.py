@@ -121,7 +121,7 @@ def opened_image(tensors: StoredArrays, about: StoredSettings, tokens: int) -> I
     entry = about.object("image")
     rows, columns, first = (entry.whole(name, least) for name, least in (("rows", 1), ("columns", 1), ("first", 0)))
     if first + rows * columns != tokens:
-        entry.wrong("rows", f"such that first + rows × columns is the number of tokens, {tokens}")
+        entry.wrong("rows", worded("such that first + rows × columns is the number of tokens, {tokens}", tokens=tokens))
     shape = tensors.shape("image")
     if len(shape) != 3 or not rows <= shape[0] <= LARGEST or not columns <= shape[1] <= LARGEST or shape[2] != 3:
         raise TraceError(

@@ -95,5 +95,8 @@ def _only_transformers(**given: object) -> None:
     names = [name for name, value in given.items() if value is not None]
     if names:
         raise TraceError(
-            worded("{names} must be left out with a model that isn't of transformers", names=" and ".join(names))
+            worded(
+                "{names} must be left out with a model that isn't of transformers",
+                names=f" {worded('and')} ".join(names),
+            )
         )

@@ -22,7 +22,7 @@ class StoredSettings:
     def __init__(self, path: Path, place: str, data: Any) -> None:
         self.path, self.place = path, place
         if not isinstance(data, dict):
-            name = place.rstrip(".") or "its metadata"
+            name = place.rstrip(".") or worded("its metadata")
             raise TraceError(
                 worded(
                     "{path}: {name} must be an object, got {value}; save the trace again",
@@ -60,36 +60,40 @@ class StoredSettings:
     def items(self, name: str) -> list[Any]:
         """The setting as a list."""
         value = self.get(name)
-        return value if isinstance(value, list) else self.wrong(name, "a list")
+        return value if isinstance(value, list) else self.wrong(name, worded("a list"))
 
     def text(self, name: str) -> str:
         """The setting as a string of valid Unicode."""
         value: str = self.get(name)
-        return value if _is_text(value) else self.wrong(name, "a string of valid Unicode")
+        return value if _is_text(value) else self.wrong(name, worded("a string of valid Unicode"))
 
     def texts(self, name: str) -> list[str]:
         """The setting as a list of strings of valid Unicode."""
         value = self.items(name)
-        return value if all(map(_is_text, value)) else self.wrong(name, "strings of valid Unicode")
+        return value if all(map(_is_text, value)) else self.wrong(name, worded("strings of valid Unicode"))
 
     def whole(self, name: str, least: int) -> int:
         """The setting as an integer of at least `least`."""
         value = self.get(name)
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= _MOST:
-            self.wrong(name, f"a whole number from {least} to {_MOST}")
+            self.wrong(name, worded("a whole number from {least} to {most}", least=least, most=_MOST))
         return value
 
     def number(self, name: str) -> float:
         """The setting as a finite number."""
         value = self.get(name)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= 1e38:
-            self.wrong(name, "a finite number")
+            self.wrong(name, worded("a finite number"))
         return float(value)
 
     def one_of(self, name: str, *names: Any) -> Any:
         """The setting as one of these names."""
         value = self.get(name)
-        return value if isinstance(value, str) and value in names else self.wrong(name, f"one of {', '.join(names)}")
+        return (
+            value
+            if isinstance(value, str) and value in names
+            else self.wrong(name, worded("one of {names}", names=", ".join(names)))
+        )
 
 
 def _is_text(value: Any) -> bool:
@@ -100,5 +104,5 @@ def _is_text(value: Any) -> bool:
 
 
 def _short(value: object) -> str:
-    text = repr(value) if value is not None else "nothing"
+    text = repr(value) if value is not None else worded("nothing")
     return text if len(text) <= 60 else text[:57] + "..."

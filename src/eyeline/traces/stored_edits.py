@@ -47,7 +47,7 @@ def opened_edits(about: StoredSettings) -> tuple[Edit, ...]:
     try:
         return tuple(parse(words) for words in about.texts("edits"))
     except EditError:
-        about.wrong("edits", "edits in words")
+        about.wrong("edits", worded("edits in words"))
 
 
 def edits_of_layer(

@@ -11,6 +11,7 @@ from eyeline.models.projections import HeadMatrices
 from eyeline.traces.inputs import KeptInputs, LayerInput
 from eyeline.traces.safetensors_file import StoredArrays
 from eyeline.traces.settings import StoredSettings
+from eyeline.words import worded
 
 Array = NDArray[Any]
 
@@ -79,7 +80,7 @@ def opened_inputs(
 
     of_vectors = entry.get("of_vectors") is True
     if of_vectors and (states is None or states.shape[2] != width):
-        entry.wrong("of_vectors", "false where the file doesn't have all tokens' vectors of this width")
+        entry.wrong("of_vectors", worded("false where the file doesn't have all tokens' vectors of this width"))
 
     def layer(number: int) -> LayerInput:
         name = f"inputs.{number}"
@@ -102,7 +103,7 @@ def opened_inputs(
 
     places = entry.items("heads")
     if not all(_is_place(place, L, H) for place in places):
-        entry.wrong("heads", f"pairs of a layer below {L} and a head below {H}")
+        entry.wrong("heads", worded("pairs of a layer below {layers} and a head below {heads}", layers=L, heads=H))
     words, positions = (
         tensors.finite(f"inputs.{name}", (N, narrow)) if narrow and tensors.shape(f"inputs.{name}") else None
         for name in ("words", "positions")

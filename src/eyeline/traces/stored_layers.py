@@ -64,7 +64,7 @@ def _allowed(tensors: StoredArrays, layer: StoredSettings, H: int, N: int, M: in
     """The mask of a stored layer."""
     kind = layer.one_of("mask", "all", "causal", "bounds", "bits")
     if kind == "causal" and N != M:
-        layer.wrong("mask", "another where queries and keys differ in number")
+        layer.wrong("mask", worded("another where queries and keys differ in number"))
     if kind in ("all", "causal"):
         return Allowed(kind)
     name = layer.text("mask_array")

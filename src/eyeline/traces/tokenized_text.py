@@ -130,9 +130,16 @@ def given_lines(
     lines = of_words(queries), None if keys is None else of_words(keys, "keys")
     for what, line, array, count in (("queries", lines[0], "q", N), ("keys", lines[1] or lines[0], "k", M)):
         if len(line) != count:
+            hint = worded("; give keys= too, where they are another line") if what == "keys" and keys is None else ""
             raise TraceError(
-                f"{what} must be {count} words, one for each token of {array}, got {len(line)}"
-                + ("; give keys= too, where they are another line" if what == "keys" and keys is None else "")
+                worded(
+                    "{name} must be {count} words, one for each token of {array}, got {got}{hint}",
+                    name=what,
+                    count=count,
+                    array=array,
+                    got=len(line),
+                    hint=hint,
+                )
             )
     for label, text in names.items():
         if not isinstance(text, str):

@@ -39,21 +39,28 @@ def load_trace(path: str | os.PathLike[str]) -> Trace:
     tensors = StoredArrays(path)
     about = StoredSettings(tensors.path, "", tensors.about)
     if about.get("schema") not in (SCHEMA, EDITED_SCHEMA):
-        about.wrong("schema", f"{SCHEMA!r} or {EDITED_SCHEMA!r}, which this version of Eyeline reads")
+        about.wrong(
+            "schema",
+            worded(
+                "{schema!r} or {other!r}, which this version of Eyeline reads",
+                schema=SCHEMA,
+                other=EDITED_SCHEMA,
+            ),
+        )
     entry = about.object("model")
     sizes = Sizes(entry.text("name"), *(entry.whole(name, least=0 if name == "value_dim" else 1) for name in SIZES))
     L, H, G, D, E = (getattr(sizes, name) for name in SIZES)
     if H % G:
-        entry.wrong("key_heads", f"a divisor of heads, {H}")
+        entry.wrong("key_heads", worded("a divisor of heads, {heads}", heads=H))
     kind = about.one_of("kind", "encoder", "decoder", "cross")
     queries = _line(about.object("queries"))
     keys = None if about.get("keys") is None else _line(about.object("keys"))
     if (keys is not None) != (kind == "cross"):
-        about.wrong("keys", "there where kind is 'cross', and null elsewhere")
+        about.wrong("keys", worded("there where kind is 'cross', and null elsewhere"))
     N, M = len(queries), len(queries if keys is None else keys)
     entries = about.items("layers")
     if len(entries) != L:
-        about.wrong("layers", f"a list of {L}, one for each layer of the model")
+        about.wrong("layers", worded("a list of {count}, one for each layer of the model", count=L))
     edits = opened_edits(about)
     layers = [
         opened_layer(tensors, about.object("layers", number), number, (H, G), (N, M), (D, E)) for number in range(L)
@@ -97,7 +104,7 @@ def _vectors(tensors: StoredArrays, about: StoredSettings, L: int, N: int) -> tu
     """The positions of the tokens whose vectors the file holds, and these, (L + 1, tokens, width)."""
     places = [] if about.get("vector_tokens") is None else about.items("vector_tokens")  # older files have none
     if not all(_is_place(place, 0, N - 1) for place in places):
-        about.wrong("vector_tokens", f"positions of the {N} tokens")
+        about.wrong("vector_tokens", worded("positions of the {count} tokens", count=N))
     if not places:
         return (), None
     width = (tensors.shape("vectors") or (0,))[-1]
@@ -110,30 +117,32 @@ def _line(entry: StoredSettings) -> TokenizedText:
     N, end = len(pieces), len(text)
     ids, spans = entry.items("ids"), entry.items("spans")
     if not N:
-        entry.wrong("pieces", "one string at least")
+        entry.wrong("pieces", worded("one string at least"))
     if len(ids) != N or not all(_is_place(id, -1, 2**53) for id in ids):
-        entry.wrong("ids", f"{N} whole numbers, one for each piece")
+        entry.wrong("ids", worded("{count} whole numbers, one for each piece", count=N))
     if len(spans) != N or not all(_is_span(span, end) for span in spans):
-        entry.wrong("spans", f"{N} places of the text, [first, last), or null")
+        entry.wrong("spans", worded("{count} places of the text, [first, last), or null", count=N))
     words, reached = [], 0
     for word in entry.items("words"):
         if not isinstance(word, list) or len(word) != 2 or not _is_span(word[1], end):
-            entry.wrong("words", "pairs of tokens and a place of the text, [[first, last), [first, last) or null]")
+            entry.wrong(
+                "words", worded("pairs of tokens and a place of the text, [[first, last), [first, last) or null]")
+            )
         tokens = word[0]
         if not _is_span(tokens, N) or tokens is None or tokens[0] != reached or tokens[1] <= reached:
-            entry.wrong("words", f"all the {N} tokens in order")
+            entry.wrong("words", worded("all the {count} tokens in order", count=N))
         reached = tokens[1]
         words.append(Word((tokens[0], tokens[1]), _span(word[1])))
     if reached != N:
-        entry.wrong("words", f"all the {N} tokens in order")
+        entry.wrong("words", worded("all the {count} tokens in order", count=N))
     aside, prompt = entry.items("aside"), entry.get("prompt")
     if not all(_is_place(place, 0, len(words) - 1) for place in aside):
-        entry.wrong("aside", f"places of the {len(words)} words")
+        entry.wrong("aside", worded("places of the {count} words", count=len(words)))
     if prompt is not None and not _is_place(prompt, 0, N):
-        entry.wrong("prompt", f"a number of the {N} tokens, or null")
+        entry.wrong("prompt", worded("a number of the {count} tokens, or null", count=N))
     unknown = [] if entry.get("unknown") is None else entry.items("unknown")  # older files have none
     if not all(_is_place(place, 0, N - 1) for place in unknown):
-        entry.wrong("unknown", f"positions of the {N} tokens")
+        entry.wrong("unknown", worded("positions of the {count} tokens", count=N))
     return TokenizedText(
         text,
         tuple(ids),

@@ -95,7 +95,11 @@ def opened(picture: Any) -> Any:
         return picture.convert("RGB")
     array: NDArray[Any] = np.asarray(picture) if not isinstance(picture, Mapping) else np.empty(0)
     if array.dtype != np.uint8 or array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (1, 3, 4)):
-        got = f"{array.dtype} of shape {array.shape}" if isinstance(picture, np.ndarray) else type(picture).__name__
+        got = (
+            worded("{dtype} of shape {shape}", dtype=array.dtype, shape=array.shape)
+            if isinstance(picture, np.ndarray)
+            else type(picture).__name__
+        )
         raise TraceError(
             worded(
                 "picture must be a path, a picture of Pillow's, or a uint8 array of (height, width, 3), got {got}",

@@ -81,7 +81,7 @@ def find(token: str, nth: int | None, units: Sequence[Unit], text: str, special:
     spans = [(place,) for place in named] if named and special else _matches(asked, units, text)
     if not spans:
         if named:
-            advice = ("special=True puts it back", "add --special to put it back")
+            advice = (worded("special=True puts it back"), worded("add --special to put it back"))
             raise QuestionError(
                 worded(
                     "token must be a word of the text, got {asked!r}, a special token that is set aside", asked=asked
@@ -96,18 +96,27 @@ def find(token: str, nth: int | None, units: Sequence[Unit], text: str, special:
             )
         )
     if nth is None and len(spans) > 1:
-        places = [f"{number} is {_around(units, span, text)}" for number, span in enumerate(spans[:6], 1)]
-        message = (
-            f"token must be one word of the text, got {asked!r}, which is there {len(spans)} times: {'; '.join(places)}"
+        places = [
+            worded("{number} is {words}", number=number, words=_around(units, span, text))
+            for number, span in enumerate(spans[:6], 1)
+        ]
+        message = worded(
+            "token must be one word of the text, got {asked!r}, which is there {count} times: {places}",
+            asked=asked,
+            count=len(spans),
+            places="; ".join(places),
         )
-        more = "; and so on" if len(spans) > 6 else ""
-        choice = "1 or 2" if len(spans) == 2 else f"1 to {len(spans)}"
+        more = worded("; and so on") if len(spans) > 6 else ""
+        choice = worded("1 or 2") if len(spans) == 2 else worded("1 to {count}", count=len(spans))
         option = f"--{name.replace('_', '-')}"
-        advice = (f"say which with {name}={choice}", f"say which with {option} {choice}")
+        advice = (
+            worded("say which with {name}={choice}", name=name, choice=choice),
+            worded("say which with {option} {choice}", option=option, choice=choice),
+        )
         raise RepeatedWordError(message + more, spans, *advice)
     number = 1 if nth is None else nth
     if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or not 1 <= number <= len(spans):
-        times = "once" if len(spans) == 1 else f"{len(spans)} times"
+        times = worded("once") if len(spans) == 1 else worded("{count} times", count=len(spans))
         raise QuestionError(
             worded(
                 "{name} must be from 1 to {count}, got {number!r}: {asked!r} is there {times}",
@@ -168,8 +177,8 @@ def _there_are(asked: object, units: Sequence[Unit]) -> str:
     names = dict.fromkeys(unit.text for unit in units if not unit.extra)
     words = [name for name in names if any(unicodedata.category(letter)[0] != "P" for letter in name)] or list(names)
     if len(words) <= _NAMED:
-        return f"the words are {', '.join(words)}"
+        return worded("the words are {words}", words=", ".join(words))
     by_folded = {_folded(word): word for word in reversed(words)}
     near = [by_folded[word] for word in difflib.get_close_matches(_folded(str(asked)), by_folded, n=4, cutoff=0.6)]
     named = [*near, *(word for word in words if word not in near)][:_NAMED]
-    return f"the words are {', '.join(named)} and {len(words) - len(named)} more"
+    return worded("the words are {named} and {count} more", named=", ".join(named), count=len(words) - len(named))

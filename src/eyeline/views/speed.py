@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from eyeline.views.ink import Ink
 from eyeline.views.measurements import Measured, Surroundings, Timing
+from eyeline.words import worded
 
 #: The headings of the table, the width of each column, and whether it is on the right.
 _BESIDE_TORCH = (
@@ -14,26 +15,30 @@ _WITHOUT_TORCH = (
     *(("", 24, False), ("heads, n, d", 25, False), ("in a model", 10, True), ("of peak", 7, True)),
     *(("alone", 8, True), ("of peak", 7, True), ("error", 5, True)),
 )
-_WAYS = (
-    "In a model: each call comes at once after the matrix product that precedes it in a model, in the",
-    "same library's threads. Alone: after a pause in which other libraries' threads fall asleep.",
-)
 
 
 def heading(here: Surroundings, ink: Ink) -> list[str]:
     """The lines above the table: the machine, the two ways, and the column headings."""
     lines = [
-        f"{here.processor}, {here.bits}-bit vectors, {here.threads} thread{'s' * (here.threads > 1)}, peak "
-        f"{here.peak:.0f} GF/s; float32; "
-        + (f"beside torch {here.torch}" if here.torch else "torch isn't installed, and nothing is measured beside it"),
-        *_WAYS,
+        worded(
+            "{processor}, {bits}-bit vectors, {threads}, peak {peak:.0f} GF/s; float32; {beside}",
+            processor=here.processor,
+            bits=here.bits,
+            threads=worded("{count} threads", count=here.threads) if here.threads > 1 else worded("1 thread"),
+            peak=here.peak,
+            beside=worded("beside torch {version}", version=here.torch)
+            if here.torch
+            else worded("torch isn't installed, and nothing is measured beside it"),
+        ),
+        worded("In a model: each call comes at once after the matrix product that precedes it in a model, in the"),
+        worded("same library's threads. Alone: after a pause in which other libraries' threads fall asleep."),
     ]
     if here.torch:
-        lines.append("The last two columns are torch's time ÷ Eyeline's; the times and errors are in a model.")
+        lines.append(worded("The last two columns are torch's time ÷ Eyeline's; the times and errors are in a model."))
     if here.busy:
-        lines.append("Something else keeps a processor busy: what follows is slower than this machine is.")
+        lines.append(worded("Something else keeps a processor busy: what follows is slower than this machine is."))
     columns = _BESIDE_TORCH if here.torch else _WITHOUT_TORCH
-    return [*(ink.own(line) for line in lines), "", _line([name for name, _, _ in columns], columns, ink)]
+    return [*(ink.own(line) for line in lines), "", _line(_headings(columns), columns, ink)]
 
 
 def row(found: Measured, ink: Ink) -> str:
@@ -49,6 +54,17 @@ def row(found: Measured, ink: Ink) -> str:
     times = [_milliseconds(ours.seconds.in_a_model), _milliseconds(ours.seconds.alone)]
     cells = [found.name, found.sizes, times[0], shares[0], times[1], shares[1], f"{ours.error:.0e}"]
     return _line(cells, _WITHOUT_TORCH, ink)
+
+
+def _headings(columns: tuple[tuple[str, int, bool], ...]) -> list[str]:
+    said = {
+        "heads, n, d": worded("heads, n, d"),
+        "error": worded("error"),
+        "in a model": worded("in a model"),
+        "alone": worded("alone"),
+        "of peak": worded("of peak"),
+    }
+    return [said.get(name, name) for name, _, _ in columns]
 
 
 def _in_a_model(timing: Timing) -> tuple[str, str]:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from eyeline.words.language import VARIABLE, choose, chosen, known, language, languages
 from eyeline.words.numbers import local_number
-from eyeline.words.translations import own_names, page_table, page_text, translation, worded
+from eyeline.words.system_errors import system_message
+from eyeline.words.translations import noted, own_names, page_table, page_text, reworded, translation, worded
 
 __all__ = [
     "VARIABLE",
@@ -21,9 +22,12 @@ __all__ = [
     "language",
     "languages",
     "local_number",
+    "noted",
     "own_names",
     "page_table",
     "page_text",
+    "reworded",
+    "system_message",
     "translation",
     "worded",
 ]

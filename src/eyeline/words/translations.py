@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from functools import cache
 
 from eyeline.words.language import ENGLISH, HERE, language, languages
@@ -29,6 +31,44 @@ def translation(english: str) -> str:
     """A text of the catalogue in the current language, with its {name}s as they are; English if there is none."""
     code = language()
     return english if code == ENGLISH else _translations(code).get(english, english)
+
+
+def noted(english: str) -> str:
+    """Mark a text for the catalogue, and return it as it is: `reworded` translates what is made of it.
+
+    >>> noted("{count} more")
+    '{count} more'
+    """
+    return english
+
+
+def reworded(said: str, texts: Sequence[str]) -> str:
+    """Translate a text that was written in English, such as one of a file or of the system.
+
+    Args:
+        said: the text, its names filled in.
+        texts: those that it may have been made of, each marked by `noted`; of several the first that fits.
+
+    Returns:
+        The translation with the same values; `said` itself if no text fits.
+
+    >>> reworded("3 more", [noted("{count} more")])
+    '3 more'
+    """
+    if language() == ENGLISH:
+        return said
+    for english in texts:
+        if found := _pattern(english).fullmatch(said):
+            return worded(english, **found.groupdict())
+    return said
+
+
+@cache
+def _pattern(english: str) -> re.Pattern[str]:
+    """What a text is once its names are filled in."""
+    parts = re.split(r"\{(\w+)\}", english)  # a text, a name, a text ...
+    made = "".join(f"(?P<{part}>.+)" if at % 2 else re.escape(part) for at, part in enumerate(parts))
+    return re.compile(made, re.DOTALL)
 
 
 @cache

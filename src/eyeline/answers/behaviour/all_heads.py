@@ -220,8 +220,8 @@ def _beginning(model: TextModel, whole: ReadText, first: int | None) -> ReadText
                 model,
                 len(tokens),
                 "text",
-                f"first={positions} runs the first {positions} tokens",
-                f"--first {positions} runs the first {positions} tokens",
+                worded("first={positions} runs the first {positions} tokens", positions=positions),
+                worded("--first {positions} runs the first {positions} tokens", positions=positions),
             )
         return whole
     least, most = sum(around(tokens)) + 1, len(tokens) if positions is None else positions

@@ -76,7 +76,7 @@ def subject(
             worded("leave out one of them"),
         )
     if nth is not None and token is None:
-        raise QuestionError(worded("token must be given with nth"), "add token=...", "add --token WORD")
+        raise QuestionError(worded("token must be given with nth"), worded("add token=..."), worded("add --token WORD"))
     read = text if isinstance(text, ReadText) else read_text(model, text)
     units = units_of(read.tokens, pieces=False)
     if causal:

@@ -16,11 +16,12 @@ from eyeline.surveys.corpus.corpus_files import CorpusFile
 from eyeline.surveys.corpus.finding import find
 from eyeline.surveys.corpus.formats import format_of
 from eyeline.surveys.corpus.given_texts import GivenTexts
-from eyeline.surveys.corpus.stream import Corpus, in_words, reason_in_words
+from eyeline.surveys.corpus.reasons import detail_in_words, in_words, reason_in_words
+from eyeline.surveys.corpus.stream import Corpus
 from eyeline.surveys.errors import SurveyError
 from eyeline.words import worded
 
-__all__ = ["Corpus", "CorpusFile", "corpus", "corpus_of_files", "in_words", "reason_in_words"]
+__all__ = ["Corpus", "CorpusFile", "corpus", "corpus_of_files", "detail_in_words", "in_words", "reason_in_words"]
 
 _PATH_LONGEST = 4096
 

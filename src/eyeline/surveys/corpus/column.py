@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from eyeline.surveys.corpus.reasons import kind_in_words
 from eyeline.surveys.errors import SurveyError
 from eyeline.words import worded
 
@@ -100,7 +101,12 @@ def missing(column: str, there: Collection[str], file: str) -> SurveyError:
 def no_text(column: str, kind: str, file: str) -> SurveyError:
     """The error for a column of numbers, of lists, ..."""
     return SurveyError(
-        worded("column must be text, got {column!r} of {file}, where it is {kind}", column=column, file=file, kind=kind)
+        worded(
+            "column must be text, got {column!r} of {file}, where it is {kind}",
+            column=column,
+            file=file,
+            kind=kind_in_words(kind),
+        )
     )
 
 

@@ -11,7 +11,7 @@ from fnmatch import translate
 from eyeline.surveys.corpus.formats import Format, as_text, endings, format_of
 from eyeline.surveys.corpus.storage import Storage, storage_of
 from eyeline.surveys.errors import SurveyError
-from eyeline.words import worded
+from eyeline.words import system_message, worded
 
 _MAGIC = re.compile(r"[*?\[]")
 
@@ -93,7 +93,7 @@ def _in_folder(folder: str, storage: Storage) -> Iterator[FoundFile]:
                 yield _found(path, storage, form)
     except PermissionError as error:
         raise SurveyError(
-            worded("{path} can't be read: {reason}", path=error.filename, reason=error.strerror)
+            worded("{path} can't be read: {reason}", path=error.filename, reason=system_message(error))
         ) from None
     if not there:
         raise SurveyError(

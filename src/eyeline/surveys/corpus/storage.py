@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -11,7 +12,7 @@ from typing import Any, BinaryIO, Protocol, cast
 
 from eyeline.surveys.errors import SurveyError, needed
 from eyeline.surveys.folder import ABOUT, PARTS
-from eyeline.words import worded
+from eyeline.words import noted, worded
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
@@ -69,7 +70,7 @@ class LocalStorage:
     def stamp(self, path: str) -> tuple[int, int]:
         about = os.stat(path)
         if not stat.S_ISREG(about.st_mode):  # opening a pipe would wait for its writer
-            raise OSError("no file but a device or a pipe")
+            raise OSError(noted("no file but a device or a pipe"))
         return about.st_size, about.st_mtime_ns
 
 
@@ -112,7 +113,7 @@ class RemoteStorage:
     def stamp(self, path: str) -> tuple[int, int]:
         about = self.system.get_file_info(self._inside(path))
         if not about.is_file:
-            raise FileNotFoundError("No such file or directory")
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         return about.size or 0, about.mtime_ns or 0
 
     def _inside(self, path: str) -> str:

@@ -7,10 +7,10 @@ from typing import Any
 
 from eyeline.surveys.corpus.corpus_files import CorpusFile, listed
 from eyeline.surveys.corpus.finding import FoundFile
-from eyeline.surveys.corpus.formats import format_of
 from eyeline.surveys.corpus.given_texts import GivenTexts
 from eyeline.surveys.corpus.item import Item
 from eyeline.surveys.corpus.reading import Digest, Stamp, items_of
+from eyeline.surveys.corpus.reasons import in_words
 from eyeline.surveys.document import Document, Skipped
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.progress import Progress
@@ -131,29 +131,3 @@ def _without_documents(first: Skipped | None) -> str:
     if first is None:
         return worded("corpus must have at least one document, got none")
     return worded("corpus must have at least one document, got none; the first was skipped: {why}", why=in_words(first))
-
-
-def in_words(skipped: Skipped) -> str:
-    """Where and why something was skipped, in the reader's language."""
-    known = format_of(skipped.file) if skipped.file else None
-    kind = known.kind if known is not None else "text" if skipped.file else "texts"
-    where = {
-        "text": skipped.file,
-        "texts": worded("text {number}", number=skipped.place + 1),
-        "lines": worded("{file}, line {number}", file=skipped.file, number=skipped.place + 1),
-    }.get(kind) or worded("{file}, row {number}", file=skipped.file, number=skipped.place + 1)
-    return f"{where}: {reason_in_words(skipped.reason)} ({skipped.detail})"
-
-
-def reason_in_words(reason: str) -> str:
-    """One of `eyeline.surveys.document.REASONS` in the reader's language."""
-    return {
-        "empty": worded("empty"),
-        "not text": worded("not text"),
-        "encoding": worded("another encoding"),
-        "damaged line": worded("damaged line"),
-        "damaged file": worded("damaged file"),
-        "missing file": worded("missing file"),
-        "unreadable file": worded("unreadable file"),
-        "failed": worded("failed in the model"),
-    }[reason]

@@ -14,6 +14,7 @@ from itertools import chain
 from typing import Any
 
 from eyeline.surveys.blocks import CorpusBlock
+from eyeline.surveys.corpus import detail_in_words
 from eyeline.surveys.document import Skipped
 from eyeline.surveys.engines.block_work import MeasuredBlock, Work, as_measured, failed, nothing
 from eyeline.surveys.engines.ray_cluster import connected, free_processors
@@ -210,7 +211,7 @@ class _Crew:
         self.start()
 
     def _given_up(self, block: CorpusBlock) -> MeasuredBlock:
-        detail = worded("its block ended the worker {count} times (out of memory?)", count=DEATHS)
+        detail = f"its block ended the worker {DEATHS} times (out of memory?)"
         if self.work.strict:
             first = block.documents[0]
             raise SurveyError(
@@ -219,7 +220,7 @@ class _Crew:
                     "skipped",
                     first=first.number,
                     last=block.documents[-1].number,
-                    reason=detail,
+                    reason=detail_in_words(detail),
                 )
             )
         skipped: list[Skipped] = [failed(document, detail) for document in block.documents]

@@ -205,6 +205,10 @@ def opened(folder: SurveyFolder, name: str) -> RowGroups:
 def unreadable(path: str, error: Exception) -> SurveyError:
     """The error of a file that can't be read, in one line."""
     if isinstance(error, FileNotFoundError):
-        return SurveyError(f"{path} must be there, and isn't: the survey was moved, or isn't finished")
+        return SurveyError(
+            worded("{path} must be there, and isn't: the survey was moved, or isn't finished", path=path)
+        )
     line = " ".join(str(error).split()) or type(error).__name__
-    return SurveyError(f"{path} must be a table of a survey, and can't be read: {line:.200}")
+    return SurveyError(
+        worded("{path} must be a table of a survey, and can't be read: {line:.200}", path=path, line=line)
+    )

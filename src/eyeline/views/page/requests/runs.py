@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from eyeline.answers.next_words import NextWords
 from eyeline.answers.question import asked_model
 from eyeline.models import Tokens
-from eyeline.models.catalogue import CATALOGUE, find
+from eyeline.models.catalogue import CATALOGUE
+from eyeline.models.copies import find
 from eyeline.traces import ReadText, TextModel, Trace
 from eyeline.traces.own_model import OwnModel
 from eyeline.views.page.effects_runs import EffectsRun
