@@ -29,6 +29,7 @@ THEME = (
     "Next",
     "On this page",
     "Previous",
+    "Raises",
     "Search",
     "Skip to content",
 )
