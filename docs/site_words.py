@@ -11,8 +11,6 @@ from docs.live_pages import LIVE_PAGES
 OPEN = "Open it on its own page"
 ANSWER = "Answer it in the lesson"
 LOAD = "Load it here: {title} ({megabytes} MB)"
-#: Where a docstring is in English only.
-ENGLISH_REFERENCE = "The descriptions below come from the source code and are in English."
 #: The theme's buttons, which guide.js names: its templates have them in English only.
 BUTTONS = {
     ".theme-toggle": "Light, dark, or as the system is",
@@ -31,6 +29,7 @@ THEME = (
     "Next",
     "On this page",
     "Previous",
+    "Raises",
     "Search",
     "Skip to content",
 )
@@ -53,5 +52,5 @@ FOUND = (
 
 def all_words() -> list[str]:
     """Every text, each once."""
-    own = [OPEN, ANSWER, LOAD, ENGLISH_REFERENCE, *BUTTONS.values(), *THEME, *SEARCH, *FOUND]
+    own = [OPEN, ANSWER, LOAD, *BUTTONS.values(), *THEME, *SEARCH, *FOUND]
     return sorted({*own, *(page.title for page in LIVE_PAGES.values())})

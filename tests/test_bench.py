@@ -282,7 +282,7 @@ def test_a_growth_file_that_can_t_be_read_is_none(monkeypatch, tmp_path, text):
         (["growth", "--longest", "5"], "--longest must be from 512 to 131072 tokens, got 5"),
         (["growth", "--figure", "a.pdf"], "--figure must be a file name that ends in .png, got 'a.pdf'"),
         (["growth", "--figure", "no/such/a.png"], "--figure must be in a folder that exists, got 'no/such/a.png'"),
-        (["shrinkage"], "No such command 'shrinkage'."),
+        (["shrinkage"], "there is no command shrinkage; `eyeline bench -h` lists them"),
     ],
 )
 def test_a_mistake_is_one_line_and_nothing_is_measured(say, arguments, line):

@@ -23,6 +23,7 @@ MOST, MOST_OF_TESTS = 300, 500
 #: Files that may be longer, and why.
 LONG = {
     "docs/extending.md": "builds six things in one go, and runs from top to bottom",
+    "docs/guide/errors.md": "an entry for each error",
     "docs/json.md": "a reference of every field",
 }
 #: Of optional dependencies, where they may load with a module: in the rooms that nothing loads without them.

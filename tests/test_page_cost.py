@@ -180,8 +180,9 @@ def test_measured_times_are_shown_and_those_beyond_are_marked(opened, growth):
         ),
         (
             "vi",
-            "n = 120.000: attention so 14,4 tỷ cặp cùng lúc; RNN đi 120.000 bước nối tiếp.",
-            "Ma trận của một tầng vừa một chiếc điện thoại tới n = 16.384, vừa một GPU 24 GiB tới n = 28.377.",
+            "n = 120\u202f000: attention so 14.4 tỷ cặp cùng lúc; RNN đi 120\u202f000 bước nối tiếp.",
+            "Ma trận của một tầng vừa một chiếc điện thoại tới n = 16\u202f384, "
+            "vừa một GPU 24 GiB tới n = 28\u202f377.",
             "dài bằng một tiểu thuyết",
         ),
     ],

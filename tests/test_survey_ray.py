@@ -14,6 +14,7 @@ import pytest
 from survey_stub import StubModel, sentences
 
 import eyeline as el
+from eyeline import words
 from eyeline.surveys import SurveyError
 from eyeline.surveys.engines.ray_cluster import connected
 
@@ -147,6 +148,15 @@ def test_what_a_worker_raises_is_one_line(local_ray, tmp_path):
         surveyed(tmp_path / "survey", texts=["time flies"], model=Deadly(), on="ray", workers=1, again=True)
 
 
+def test_a_worker_tells_it_in_the_language_that_was_chosen(local_ray, tmp_path):
+    words.choose("vi")
+    try:
+        with pytest.raises(SurveyError, match=r"^không đo được tài liệu 0 của các văn bản: RuntimeError: this mod"):
+            surveyed(tmp_path / "survey", texts=["a broken clock", "time flies"], on="ray", workers=1, strict=True)
+    finally:
+        words.choose(None)
+
+
 class Deadly(StubModel):
     """A model that kills whoever loads it."""
 
@@ -174,6 +184,7 @@ import os, sys
 os.environ["PYTHONPATH"] = os.pathsep.join([{tests!r}, *filter(None, sys.path)])
 sys.path.insert(0, {tests!r})
 import eyeline as el
+from eyeline import words
 from survey_stub import StubModel, sentences
 el.survey(sentences(30), model=StubModel(pause=0.2), block=1500, out=sys.argv[1], on="ray", workers=2)
 """

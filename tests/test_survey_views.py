@@ -208,9 +208,9 @@ def test_the_csv_has_a_row_for_each_head_and_what_it_is_of(survey):
 
 def test_vietnamese_is_whole(survey, vietnamese):
     text = shown(survey, 100)
-    tokens = f"{survey.info['counts']['tokens']:,}".replace(",", ".")
+    tokens = f"{survey.info['counts']['tokens']:,}".replace(",", "\u202f")
     assert text.splitlines()[0] == f"tiny trên 30 tài liệu, {tokens} token"
-    assert re.search(r"^  trải rộng nhất +L\dH\d+ \d,\d\d ± \d,\d\d", text, re.MULTILINE)
+    assert re.search(r"^  trải rộng nhất +L\dH\d+ \d\.\d\d ± \d\.\d\d", text, re.MULTILINE)
     assert "Đã bỏ qua: 3 (trống: 3)" in text
     assert "dồn vào token đầu" in text
     for english in (" documents", "windows", "widest", "Skipped", "Means", "shows"):

@@ -202,3 +202,34 @@ def test_another_language_changes_no_number(say):
     assert all(found == numbers[0] for found in numbers)
     json = [say("--lang", code, *asked, "--json")[1] for code in words.languages()]
     assert all(found == json[0] for found in json)
+
+
+@pytest.mark.parametrize(
+    ("code", "thousands", "decimals"), [("en", "1,234,567", "1,234.50"), ("vi", "1\u202f234\u202f567", "1\u202f234.50")]
+)
+def test_numbers_have_a_decimal_point_in_every_language(code, thousands, decimals):
+    words.choose(code)
+    try:
+        assert words.local_number(1234567) == thousands
+        assert words.local_number(1234.5, 2) == decimals
+        assert words.local_number(999) == "999"
+    finally:
+        words.choose(None)
+
+
+def test_the_mark_between_thousands_is_all_that_a_language_says_of_numbers():
+    assert all(re.fullmatch(r"1\D000", text) for text in words.page_table()["number.thousands"])
+
+
+def test_no_other_place_writes_thousands():
+    """A comma between thousands is English, and `toLocaleString` has a decimal comma: each side has one function."""
+
+    def found(pattern, suffix):
+        paths = sorted(SOURCE.rglob(f"*.{suffix}"))
+        return {path.relative_to(SOURCE).as_posix() for path in paths if re.search(pattern, path.read_text("utf-8"))}
+
+    commas = found(r":,(?:\.\d*f|\.\{|d|\})", "py")
+    no_texts = {"kernels/wasm/__main__.py", "edits/mean_output.py"}  # a build's sizes, a repr: not of the catalogue
+    reasons = {name for name in commas if name.startswith("surveys/corpus/")}  # kept in a survey's file, in English
+    assert commas - no_texts - reasons == {"words/numbers.py"}
+    assert found(r"toLocaleString|NumberFormat\(", "js") == {"views/page/language.js"}

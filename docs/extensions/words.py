@@ -6,12 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from docutils import nodes
 from docutils.utils.smartquotes import smartchars
 from sphinx.application import Sphinx
 from sphinx.locale import _
 
-from docs.site_words import BUTTONS, ENGLISH_REFERENCE, FOUND, SEARCH
+from docs.site_words import BUTTONS, FOUND, SEARCH
 from eyeline.words import own_names
 
 #: Quotation marks of languages that docutils doesn't know: without them it sets no dashes either.
@@ -23,15 +22,6 @@ def _languages(app: Sphinx, page: str, template: str, context: dict[str, Any], d
     up = "../" * (page.count("/") + 1)
     context["languages"] = [(code, name, f"{up}{code}/{page}.html") for code, name in own_names().items()]
     context["buttons"] = json.dumps({parts: _(name) for parts, name in BUTTONS.items()}, ensure_ascii=False)
-
-
-def _english_reference(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Say where docstrings follow that they are in English."""
-    title = next(doctree.findall(nodes.title), None)
-    if page.startswith("api/") and app.config.language != "en" and title is not None:
-        title.parent.insert(
-            title.parent.index(title) + 1, nodes.paragraph("", "", nodes.emphasis("", _(ENGLISH_REFERENCE)))
-        )
 
 
 def _of_search(app: Sphinx, error: Exception | None) -> None:
@@ -46,6 +36,5 @@ def _of_search(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("html-page-context", _languages)
-    app.connect("doctree-resolved", _english_reference)
     app.connect("build-finished", _of_search)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -17,7 +17,7 @@ from eyeline.cli.options import AsJson, ModelName
 from eyeline.cli.progress import progress
 from eyeline.cli.results import check_results, chosen_language, draw, print_csv, print_json
 from eyeline.cli.survey_progress import SurveyShown
-from eyeline.words import worded
+from eyeline.words import local_number, worded
 
 if TYPE_CHECKING:
     from eyeline.surveys.loading import Survey
@@ -219,7 +219,7 @@ def _stopped(shown: SurveyShown, out: str) -> str:
         return worded("stopped, with nothing measured yet")
     return worded(
         "stopped; {count} documents are kept in {folder}, and the same command goes on from there",
-        count=f"{count:,}",
+        count=local_number(count),
         folder=out,
     )
 
@@ -232,12 +232,12 @@ def _done(found: Survey, out: str) -> str:
     line = worded(
         "wrote {folder}: {documents} documents, {tokens} tokens",
         folder=out,
-        documents=f"{counts['documents']:,}",
-        tokens=f"{counts['tokens']:,}",
+        documents=local_number(counts["documents"]),
+        tokens=local_number(counts["tokens"]),
     )
     if not skipped:
         return line
-    each = ", ".join(f"{reason_in_words(reason)} {count:,}" for reason, count in skipped.items())
+    each = ", ".join(f"{reason_in_words(reason)} {local_number(count)}" for reason, count in skipped.items())
     told = worded("skipped: {each} (see survey.json)", each=each)
     return f"{line}; {told}"
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from eyeline.words import worded
+from eyeline.words import local_number, worded
 
 if TYPE_CHECKING:
     from eyeline.surveys.progress import Progress
@@ -63,17 +63,21 @@ def line_of(record: Progress, pace: Pace) -> str:
     if record.note and not record.documents:
         return record.note
     if record.documents_in_all is None:
-        parts = [worded("{count} documents", count=f"{record.documents:,}")]
+        parts = [worded("{count} documents", count=local_number(record.documents))]
     else:
         parts = [
-            worded("{done} of {count} documents", done=f"{record.documents:,}", count=f"{record.documents_in_all:,}")
+            worded(
+                "{done} of {count} documents",
+                done=local_number(record.documents),
+                count=local_number(record.documents_in_all),
+            )
         ]
     if pace.tokens_a_second is not None and not record.note:
-        parts.append(worded("{count} tokens a second", count=f"{pace.tokens_a_second:,.0f}"))
+        parts.append(worded("{count} tokens a second", count=local_number(pace.tokens_a_second)))
     if pace.seconds_left is not None and not record.note:
         parts.append(worded("{time} left", time=timedelta(seconds=round(pace.seconds_left))))
     if record.skipped:
-        parts.append(worded("{count} skipped", count=f"{record.skipped:,}"))
+        parts.append(worded("{count} skipped", count=local_number(record.skipped)))
     return " · ".join([*parts, record.note] if record.note else parts)
 
 

@@ -150,7 +150,7 @@ class Mask:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it holds no array and no function: then it is hashable, and its lowered form can be cached."""
+        """Whether it holds no array and no function. Then it is hashable, and its lowered form can be cached."""
         return all(is_plain(part) for part in self.parts().values())
 
     def rule(self, shape: AttentionShape) -> NDArray[np.bool_]:

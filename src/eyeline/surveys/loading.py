@@ -52,7 +52,7 @@ class Survey(Answer):
 
     @property
     def blocks_done(self) -> int:
-        """How many blocks are measured: how many parts there are."""
+        """The number of blocks that are measured, which is the number of parts."""
         return len(self._folder.parts())
 
     def heads(self, *, arrow: bool = False) -> DataFrame | pa.Table:

@@ -11,7 +11,7 @@ from eyeline.surveys.corpus import reason_in_words
 from eyeline.surveys.document import REASONS
 from eyeline.version import VERSION
 from eyeline.views.labels import head_name, percent, printable
-from eyeline.words import language, languages, page_table, worded
+from eyeline.words import local_number, page_text, worded
 
 if TYPE_CHECKING:
     from eyeline.surveys.loading import Survey
@@ -20,17 +20,6 @@ Row = Mapping[str, Any]
 MIXED = "mixed"
 _FEW = 3  # how many heads are named, of each kind and of each end
 _FILES = 2  # how many files are named
-_VIETNAMESE = str.maketrans(",.", ".,")
-
-
-def number(value: float, digits: int = 0) -> str:
-    """A number with marks between its thousands, as the current language writes it.
-
-    >>> number(2809), number(1234.5, 1)
-    ('2,809', '1,234.5')
-    """
-    text = f"{value:,.{digits}f}"
-    return text.translate(_VIETNAMESE) if language() == "vi" else text
 
 
 def kind_name(key: str) -> str:
@@ -39,7 +28,7 @@ def kind_name(key: str) -> str:
     >>> kind_name("previous")
     'previous token'
     """
-    return page_table()[f"kind.{key}"][languages().index(language())]
+    return page_text(f"kind.{key}")
 
 
 def size(survey: Survey) -> str:
@@ -49,12 +38,12 @@ def size(survey: Survey) -> str:
         documents = survey.info["corpus"].get("documents")
         if documents is None:
             return worded("{model} over a corpus", model=model)
-        return worded("{model} over a corpus of {documents} documents", model=model, documents=number(documents))
+        return worded("{model} over a corpus of {documents} documents", model=model, documents=local_number(documents))
     return worded(
         "{model} over {documents} documents, {tokens} tokens",
         model=model,
-        documents=number(counts["documents"]),
-        tokens=number(counts["tokens"]),
+        documents=local_number(counts["documents"]),
+        tokens=local_number(counts["tokens"]),
     )
 
 
@@ -65,13 +54,13 @@ def provenance(survey: Survey) -> str:
     files = [printable(path) if path else worded("texts that were given") for path in paths]
     named = files[:_FILES]
     if len(files) > _FILES:
-        named.append(worded("{count} files more", count=number(len(files) - _FILES)))
+        named.append(worded("{count} files more", count=local_number(len(files) - _FILES)))
     sizes = [
-        worded("{tokens} tokens of text", tokens=number(counts["text_tokens"])),
+        worded("{tokens} tokens of text", tokens=local_number(counts["text_tokens"])),
         worded(
             "{windows} windows of at most {window} tokens",
-            windows=number(counts["windows"]),
-            window=number(settings["window"]),
+            windows=local_number(counts["windows"]),
+            window=local_number(settings["window"]),
         ),
     ]
     parts = [
@@ -87,8 +76,10 @@ def unfinished(survey: Survey) -> str:
     """How far a survey is that isn't complete."""
     done, blocks = survey.blocks_done, survey.info["counts"].get("blocks")
     if blocks is None:
-        return worded("Not complete: {done} blocks are measured.", done=number(done))
-    return worded("Not complete: {done} of {blocks} blocks are measured.", done=number(done), blocks=number(blocks))
+        return worded("Not complete: {done} blocks are measured.", done=local_number(done))
+    return worded(
+        "Not complete: {done} of {blocks} blocks are measured.", done=local_number(done), blocks=local_number(blocks)
+    )
 
 
 def counted_kinds(survey: Survey, rows: Sequence[Row]) -> list[tuple[str, str, int, list[Row], dict[str, Any] | None]]:
@@ -107,7 +98,7 @@ def figure(measure: str, value: float) -> str:
     """A measure's value: entropies with two digits, distances with one up to 100, shares in percent."""
     if math.isnan(value):
         return "–"
-    return number(value, _digits(measure, value)) if measure in ("entropy", "distance") else percent(value)
+    return local_number(value, _digits(measure, value)) if measure in ("entropy", "distance") else percent(value)
 
 
 def _digits(measure: str, value: float) -> int:
@@ -132,7 +123,7 @@ def extremes(rows: Sequence[Row]) -> list[tuple[str, str]]:
         known.sort(key=lambda row: row[measure] if least else -row[measure])
         heads = [
             f"{head_name(row['layer'], row['head'])} {figure(measure, row[measure])} ± "
-            f"{number(row[f'{measure}_sd'], _digits(measure, row[measure]))}"
+            f"{local_number(row[f'{measure}_sd'], _digits(measure, row[measure]))}"
             for row in known[:_FEW]
         ]
         if heads:
@@ -146,13 +137,13 @@ def skipped(survey: Survey) -> str:
     if not sum(counts.values()):
         return ""
     reasons = ", ".join(
-        f"{reason_in_words(reason) if reason in REASONS else printable(reason)}: {number(count)}"
+        f"{reason_in_words(reason) if reason in REASONS else printable(reason)}: {local_number(count)}"
         for reason, count in counts.items()
         if count
     )
     return worded(
         "Skipped: {count} ({reasons}); survey.json lists the first of them.",
-        count=number(sum(counts.values())),
+        count=local_number(sum(counts.values())),
         reasons=reasons,
     )
 

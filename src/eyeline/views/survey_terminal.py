@@ -15,14 +15,13 @@ from eyeline.views.survey_findings import (
     extremes,
     lost,
     names,
-    number,
     provenance,
     rule,
     size,
     skipped,
     unfinished,
 )
-from eyeline.words import worded
+from eyeline.words import local_number, worded
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -82,7 +81,7 @@ def _means(answer: Survey) -> str:
     return worded(
         "Means over all {count} counted tokens, special ones included; ± the standard deviation over documents. "
         "Clearest first; a kind is the first whose rule a head meets.",
-        count=number(answer.info["counts"]["tokens"]),
+        count=local_number(answer.info["counts"]["tokens"]),
     )
 
 

@@ -10,8 +10,9 @@ This room imports only the standard library, and every other may import it.
 from __future__ import annotations
 
 from eyeline.words.language import VARIABLE, choose, chosen, known, language, languages
+from eyeline.words.numbers import local_number
 from eyeline.words.system_errors import system_message
-from eyeline.words.translations import noted, own_names, page_table, reworded, translation, worded
+from eyeline.words.translations import noted, own_names, page_table, page_text, reworded, translation, worded
 
 __all__ = [
     "VARIABLE",
@@ -20,9 +21,11 @@ __all__ = [
     "known",
     "language",
     "languages",
+    "local_number",
     "noted",
     "own_names",
     "page_table",
+    "page_text",
     "reworded",
     "system_message",
     "translation",

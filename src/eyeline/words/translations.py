@@ -99,3 +99,18 @@ def page_table() -> dict[str, list[str]]:
             if one.context is not None and one.context.startswith(_PAGE):
                 table.setdefault(one.context.removeprefix(_PAGE), [one.english]).append(one.translated)
     return table
+
+
+def page_text(key: str) -> str:
+    """The page's text of a key in the current language.
+
+    >>> page_text("kind.previous")
+    'previous token'
+    """
+    return _page_texts(language())[key]
+
+
+@cache
+def _page_texts(code: str) -> dict[str, str]:
+    place = languages().index(code)
+    return {key: texts[place] for key, texts in page_table().items()}

@@ -14,7 +14,7 @@ from eyeline.surveys.corpus.reasons import in_words
 from eyeline.surveys.document import Document, Skipped
 from eyeline.surveys.errors import SurveyError
 from eyeline.surveys.progress import Progress
-from eyeline.words import worded
+from eyeline.words import local_number, worded
 
 #: The first reading tells its progress after so many documents.
 _TOLD = 1000
@@ -64,7 +64,7 @@ class Corpus:
             return
         for document in self._read(strict, None, first=True):
             if progress is not None and document.number % _TOLD == 0:
-                count = f"{document.number:,}"
+                count = local_number(document.number)
                 progress(Progress(note=worded("reading the corpus: {count} documents", count=count)))
 
     def documents(self, strict: bool = False, skipped: Callable[[Skipped], None] | None = None) -> Iterator[Document]:

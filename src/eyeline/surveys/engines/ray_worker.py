@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass, replace
 from typing import Any
 
+from eyeline import words
 from eyeline.models.catalogue import CATALOGUE
 from eyeline.surveys.blocks import CorpusBlock
 from eyeline.surveys.engines.block_work import MeasuredBlock, Work, measure_block
@@ -41,10 +42,11 @@ class Worker:
         """The machine that it runs on: so one learns that it runs."""
         return socket.gethostname()
 
-    def load(self, work: Work) -> Welcome:
-        """Load the model."""
+    def load(self, work: Work, language: str) -> Welcome:
+        """Load the model. Errors are told in the language of whoever asks for the survey, wherever the worker runs."""
         from eyeline.kernels.threads import set_threads
 
+        words.choose(language)
         os.environ["EYELINE_THREADS"] = "1"
         set_threads(1)
         self._work, self._model = work, work.load()

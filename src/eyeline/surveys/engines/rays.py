@@ -24,7 +24,7 @@ from eyeline.surveys.fingerprints import fingerprint
 from eyeline.surveys.one_line import one_line
 from eyeline.surveys.readers import SurveyModel
 from eyeline.version import VERSION
-from eyeline.words import worded
+from eyeline.words import language, worded
 
 #: The blocks that a worker has at once: the one at work, and the next, so that it never waits for this process.
 AT_ONCE = 2
@@ -161,7 +161,7 @@ class _Crew:
             return
         if worker.state == "placing":
             worker.state = "loading"
-            self.waiting[worker.actor.load.remote(self.shared)] = worker, None
+            self.waiting[worker.actor.load.remote(self.shared, language())] = worker, None
         elif worker.state == "loading":
             self._check(answer)
             worker.state, self.lost = "ready", 0

@@ -1,4 +1,4 @@
-// The page's model, shared by its parts: traces, state, host, and texts in two languages.
+// The page's model, shared by its parts: traces, state, host, and texts in the reader's language.
 
 import { AttentionMap } from "./weights/attention_map.js";
 import { HostError, messageOf } from "./host_error.js";
@@ -178,7 +178,7 @@ export class Page {
 
   /** @returns {Language} */
   get language() {
-    return this.state.language ?? ownLanguage(navigator.language ?? "en");
+    return this.state.language ?? ownLanguage();
   }
 
   /** Name the patches of images in the page's language; returns it. */

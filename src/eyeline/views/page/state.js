@@ -1,6 +1,7 @@
 // The state of the page, and the words that restore it.
 
 import { isLength } from "./cost/formula.js";
+import { languageOf } from "./language.js";
 import { parsed } from "./toy/example.js";
 import { KINDS } from "./weights/kinds.js";
 
@@ -43,7 +44,7 @@ const DEFAULTS = Object.freeze({
   stop: null, // the stop of the lesson, from 0; null while it is closed
   done: [], // the stops of the lesson whose questions were answered
   own: [], // the traces of the reader's own sentences in the lesson, at most two
-  language: null, // "en", "vi"; null for the reader's own
+  language: null, // a code such as "vi"; null for the reader's own
   theme: null, // "light", "dark"; null for the reader's own
 });
 
@@ -145,7 +146,7 @@ const READ = {
   done: numbers,
   own: numbers,
   other: placed,
-  language: oneOf("en", "vi"),
+  language: languageOf,
   theme: oneOf("light", "dark"),
 };
 

@@ -1,17 +1,16 @@
 // Large numbers, bytes and times as one reads them aloud.
 
-/** @type {(page: Page, value: number, options?: Intl.NumberFormatOptions) => string} */
-const local = (page, value, options) => new Intl.NumberFormat(page.language, options).format(value);
+import { localNumber } from "../language.js";
 
 /** A whole number with all its digits. @type {(page: Page, value: number) => string} */
-export const whole = (page, value) => local(page, Math.round(value));
+export const whole = (page, value) => localNumber(page, Math.round(value));
 
 /** A number in three digits and words: "1.05 trillion". @type {(page: Page, value: number) => string} */
 export const spoken = (page, value) =>
-  value < 1e6 ? whole(page, value) : local(page, value, { notation: "compact", compactDisplay: "long", maximumSignificantDigits: 3 });
+  value < 1e6 ? whole(page, value) : localNumber(page, value, { notation: "compact", compactDisplay: "long", maximumSignificantDigits: 3 });
 
 /** @type {(page: Page, value: number) => string} */
-const short = (page, value) => local(page, value, { maximumSignificantDigits: value >= 100 ? 3 : 2 });
+const short = (page, value) => localNumber(page, value, { maximumSignificantDigits: value >= 100 ? 3 : 2 });
 
 const SIZES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
@@ -44,4 +43,4 @@ const LENGTHS = [
 ];
 
 /** How many times as much: "4", "3.9". @type {(page: Page, ratio: number) => string} */
-export const times = (page, ratio) => local(page, ratio, { maximumSignificantDigits: 2 });
+export const times = (page, ratio) => localNumber(page, ratio, { maximumSignificantDigits: 2 });

@@ -25,7 +25,7 @@ export const createTools = (page, view) => {
     };
     relabelled(choices, [
       titled("language", choice(page.say("language"), LANGUAGES, page.language, (code) =>
-        page.set({ language: code === "vi" ? "vi" : "en" }),
+        page.set({ language: code }),
       )),
       titled("theme", choice(
         page.say("theme"),

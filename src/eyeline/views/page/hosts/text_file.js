@@ -19,7 +19,7 @@ export const showText = async (main, rooms, modelOf) => {
     await pageKernel();
   } catch {
     const picture = still();
-    const lang = ownLanguage(navigator.language ?? "en");
+    const lang = ownLanguage();
     const reason = element("p", { role: "alert", lang }, worded(lang, "kernel.forbidden"));
     const given = picture?.querySelector("section > p:last-of-type"); // that no script runs
     if (given) given.replaceWith(reason);

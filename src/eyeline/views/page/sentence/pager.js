@@ -1,6 +1,7 @@
 // The row under a long text: a box to find words in it and, if it isn't drawn at once, buttons to page through it.
 
 import { button, element } from "../drawing/dom.js";
+import { localNumber } from "../language.js";
 import { following, placesOf } from "./finding.js";
 
 /**
@@ -18,14 +19,12 @@ export const createPager = (page, on) => {
   const paging = element("span", { class: "paging" }, back, place, ahead);
   const result = element("span", { class: "quiet", role: "status" });
   const box = element("input", { type: "search", autocomplete: "off", spellcheck: "false" });
-  /** @type {(value: number) => string} */
-  const number = (value) => value.toLocaleString(page.language);
   /** @type {(step: number) => void} */
   const seek = (step) => {
     if (!searched || !box.value.trim()) return;
     const places = placesOf(...searched, box.value);
     const found = following(places, on.from(), step);
-    const counted = found && { number: number(found.number), count: number(places.length) };
+    const counted = found && { number: localNumber(page, found.number), count: localNumber(page, places.length) };
     result.textContent = counted ? page.say("find.found", counted) : page.say("find.none");
     if (found) on.jump(found.unit);
   };
@@ -47,7 +46,7 @@ export const createPager = (page, on) => {
     ahead.setAttribute("aria-label", page.say("window.after"));
     [back.disabled, ahead.disabled] = [first === 0, last === units.length];
     place.textContent = page.say(page.state.unit === "words" ? "window.words" : "window.pieces", {
-      first: number(first + 1), last: number(last), count: number(units.length),
+      first: localNumber(page, first + 1), last: localNumber(page, last), count: localNumber(page, units.length),
     });
     box.placeholder = page.say("find");
     box.setAttribute("aria-label", page.say("find.how"));

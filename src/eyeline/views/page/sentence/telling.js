@@ -2,6 +2,7 @@
 
 import { element } from "../drawing/dom.js";
 import { isolated, named, onScale } from "../drawing/labels.js";
+import { localNumber } from "../language.js";
 import { strongest } from "./row_numbers.js";
 import { asideNames, patchOf, titled } from "./unit_names.js";
 
@@ -105,7 +106,7 @@ export const notesOf = (page, seen, listedAt, drawn) => {
     const rest = [...numbers.keys()].filter((at) => numbers[at] > 0 && !listedAt.includes(at));
     const total = rest.reduce((sum, at) => sum + numbers[at], 0);
     if (seen.sums && rest.length) said.push(page.say("sentence.rest", {
-      count: rest.length.toLocaleString(page.language), share: onScale(total, end),
+      count: localNumber(page, rest.length), share: onScale(total, end),
     }));
     const word = asked ? quoted(page, asked, ones ?? []) : "";
     const basis = drawn.largest ? "max" : `${kind}.${out ? "share" : "weight"}`;

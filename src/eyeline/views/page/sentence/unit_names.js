@@ -1,6 +1,7 @@
 // The names of units in texts: the unit's own text, and its number among the words.
 
 import { isolated, named } from "../drawing/labels.js";
+import { localNumber } from "../language.js";
 
 /**
  * The place of a unit among the patches of the trace's image, from 0, row by row; null if it is no patch.
@@ -49,7 +50,7 @@ const counted = (units) => {
  * @type {(page: Page, unit: Unit, units: Unit[]) => string}
  */
 export const placed = (page, unit, units) => {
-  const number = counted(units).numbers[unit.index].toLocaleString(page.language);
+  const number = localNumber(page, counted(units).numbers[unit.index]);
   return page.say(page.state.unit === "words" ? "sentence.place.word" : "sentence.place.piece", { number });
 };
 

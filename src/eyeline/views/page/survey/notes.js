@@ -1,7 +1,7 @@
 // Notes on what is shown: a survey that isn't complete, and what two surveys' difference means, or why there is none.
 
 import { element } from "../drawing/dom.js";
-import { counted } from "./provenance.js";
+import { localNumber } from "../language.js";
 
 /** @type {(page: SurveyPage) => PagePart} */
 export const createNotes = (page) => {
@@ -13,7 +13,7 @@ export const createNotes = (page) => {
     const texts = shown.flatMap((survey) => {
       const { complete, counts, examples } = survey.entry;
       const lines = [
-        complete ? "" : page.say("survey.incomplete", { done: counted(page, counts.documents) }),
+        complete ? "" : page.say("survey.incomplete", { done: localNumber(page, counts.documents) }),
         examples && examples.kept < examples.of ? page.say("survey.examples.kept", { ...examples }) : "",
       ];
       return lines.filter(Boolean).map((text) => (several ? `${survey.name}: ${text}` : text));

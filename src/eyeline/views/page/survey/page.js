@@ -1,9 +1,10 @@
-// The model of a survey's page, shared by its parts: surveys, state, host, and texts in two languages.
+// The model of a survey's page, shared by its parts: surveys, state, host, and texts in the reader's language.
 
 import { isPrinting, hostIsDark } from "../theme.js";
 import { HostError, messageOf } from "../host_error.js";
 import { HostClient } from "../weights/host_client.js";
 import { wordsOf } from "../state.js";
+import { ownLanguage } from "../language.js";
 import { worded } from "../words.js";
 import { MeasuredHeads } from "./measured.js";
 import { provenanceOf, provenanceParts } from "./provenance.js";
@@ -78,7 +79,7 @@ export class SurveyPage {
 
   /** @returns {Language} */
   get language() {
-    return this.state.language ?? ((navigator.language ?? "en").toLowerCase().startsWith("vi") ? "vi" : "en");
+    return this.state.language ?? ownLanguage();
   }
 
   /** Whether the page is dark: on paper it never is. */

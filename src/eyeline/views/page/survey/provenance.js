@@ -1,19 +1,17 @@
 // What a survey's page shows: corpus, model, counts, settings, measure, version.
 
 import { isolated } from "../drawing/labels.js";
+import { localNumber } from "../language.js";
 import { measureSaid } from "./measures.js";
-
-/** A whole number with its thousands apart, as the language does it. @type {(page: SurveyPage, count: number) => string} */
-export const counted = (page, count) => new Intl.NumberFormat(page.language).format(count);
 
 /** The counts of a survey in words. @type {(page: SurveyPage, survey: MeasuredHeads) => string[]} */
 export const countsSaid = (page, { entry: { counts, skipped } }) => {
   const missing = Object.values(skipped.counts).reduce((sum, count) => sum + count, 0);
-  const count = counted(page, counts.documents);
+  const count = localNumber(page, counts.documents);
   return [
-    missing ? page.say("survey.documents.skipped", { count, skipped: counted(page, missing) })
+    missing ? page.say("survey.documents.skipped", { count, skipped: localNumber(page, missing) })
       : page.say("survey.documents", { count }),
-    page.say("survey.tokens", { count: counted(page, counts.tokens) }),
+    page.say("survey.tokens", { count: localNumber(page, counts.tokens) }),
   ];
 };
 

@@ -1,5 +1,6 @@
 // The state of a survey's page, and the words that restore it.
 
+import { languageOf } from "../language.js";
 import { index, oneOf, settingsOf } from "../state.js";
 import { KINDS } from "../weights/kinds.js";
 
@@ -15,7 +16,7 @@ const DEFAULTS = Object.freeze({
   sides: "both", // of two surveys: "both", side by side; or their "difference"
   sort: "largest", // of a head's examples: "largest", "sample"
   example: 0, // the rank of the one that is shown
-  language: null, // "en", "vi"; null for the reader's own
+  language: null, // a code such as "vi"; null for the reader's own
   theme: null, // "light", "dark"; null for the reader's own
 });
 
@@ -31,7 +32,7 @@ const READ = {
   sides: oneOf("both", "difference"),
   sort: oneOf("largest", "sample"),
   example: index,
-  language: oneOf("en", "vi"),
+  language: languageOf,
   theme: oneOf("light", "dark"),
 };
 

@@ -3,7 +3,7 @@
 import { button, element } from "../../drawing/dom.js";
 import { named, onScale, printable } from "../../drawing/labels.js";
 import { createLinks } from "../../sentence/links.js";
-import { counted } from "../provenance.js";
+import { localNumber } from "../../language.js";
 import { documentSaid } from "./document_measures.js";
 import { awaySaid, lookSaid, textOf } from "./example_words.js";
 import { keysOf, partsOf, queryOf } from "./excerpt.js";
@@ -57,7 +57,7 @@ export const createExampleDetail = (page) => {
     if (!example || (example === shown && now === drawn)) return;
     [shown, drawn] = [example, now];
     status.textContent = "";
-    heading.textContent = page.say("survey.head.example", { rank: counted(page, example.rank + 1), look: lookSaid(page, example, end) });
+    heading.textContent = page.say("survey.head.example", { rank: localNumber(page, example.rank + 1), look: lookSaid(page, example, end) });
     const { line, spans } = tokenLine(page, example, partsOf(example), end);
     stage.replaceChildren(links.element, line);
     const found = keysOf(example);
@@ -69,8 +69,8 @@ export const createExampleDetail = (page) => {
     }
     /** @type {[string, Child][]} */
     const known = [
-      ...(example.file ? /** @type {[string, Child][]} */ ([["survey.head.file", printable(example.file)], ["survey.head.in.file", counted(page, example.place)]]) : []),
-      ["survey.head.in.corpus", counted(page, example.document)],
+      ...(example.file ? /** @type {[string, Child][]} */ ([["survey.head.file", printable(example.file)], ["survey.head.in.file", localNumber(page, example.place)]]) : []),
+      ["survey.head.in.corpus", localNumber(page, example.document)],
       ["survey.head.window", page.say("survey.head.window.token", { window: example.window, token: example.query })],
     ];
     facts.replaceChildren(...known.map(([key, text]) => element("div", {}, element("dt", { class: "quiet" }, page.say(key)), element("dd", {}, element("bdi", {}, text)))));

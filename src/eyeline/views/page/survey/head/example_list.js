@@ -2,7 +2,7 @@
 
 import { contextOf, element, shape, targetOf } from "../../drawing/dom.js";
 import { onScale } from "../../drawing/labels.js";
-import { counted } from "../provenance.js";
+import { localNumber } from "../../language.js";
 import { excerpt } from "./excerpt.js";
 import { lookSaid, sourceSaid } from "./example_words.js";
 import { drawLinks } from "./row_links.js";
@@ -73,7 +73,7 @@ export const createExampleList = (page, choose) => {
     const { line, spans } = tokenLine(page, example, parts, end);
     const layer = shape("svg", { class: "row-links", "aria-hidden": "true", focusable: "false" });
     const about = element("div", { class: "look-about quiet" },
-      element("b", {}, `${counted(page, rank + 1)}.`), " ", onScale(example.weight, end), " · ", lookSaid(page, example, end), " · ",
+      element("b", {}, `${localNumber(page, rank + 1)}.`), " ", onScale(example.weight, end), " · ", lookSaid(page, example, end), " · ",
       sourceSaid(page, example));
     const row = element("div", attributes, layer, line, about);
     return { row, whole: true, links: () => drawLinks(layer, example, spans, end, LINKS) };

@@ -1,7 +1,7 @@
 // What is said of an example: where it is from, and where its token looks.
 
 import { isolated, named, onScale, printable } from "../../drawing/labels.js";
-import { counted } from "../provenance.js";
+import { localNumber } from "../../language.js";
 import { keysOf, queryOf } from "./excerpt.js";
 
 /** How far a key is from the query: "4 before", "itself". @type {(page: SurveyPage, example: LookExample, at: number) => string} */
@@ -17,8 +17,8 @@ export const fileSaid = (path) => printable(path.split(/[/\\]/).at(-1) ?? path);
 /** Where an example is from. @type {(page: SurveyPage, example: LookExample) => string} */
 export const sourceSaid = (page, { file, place, document }) =>
   file
-    ? page.say("survey.head.source", { file: isolated(fileSaid(file)), place: counted(page, place) })
-    : page.say("survey.head.source.text", { document: counted(page, document) });
+    ? page.say("survey.head.source", { file: isolated(fileSaid(file)), place: localNumber(page, place) })
+    : page.say("survey.head.source.text", { document: localNumber(page, document) });
 
 /** Where an example's token looks: “flies” 93% → “time”, 1 before. @type {(page: SurveyPage, example: LookExample, end: number) => string} */
 export const lookSaid = (page, example, end) => {

@@ -6,7 +6,7 @@ import { shade } from "../../drawing/colour.js";
 import { contextOf } from "../../drawing/dom.js";
 import { paintRamp } from "../../drawing/scale_bar.js";
 import { scaleEnd } from "../../weights/quantity.js";
-import { counted } from "../provenance.js";
+import { localNumber } from "../../language.js";
 import { createExampleDetail } from "./example_detail.js";
 import { keepExamples, MOST } from "./example_export.js";
 import { createExampleList } from "./example_list.js";
@@ -47,7 +47,7 @@ export const createExamples = (page) => {
       const found = await pages.all(sort, MOST);
       const name = keepExamples(page, sort, found, kind);
       const cut = pages.totals[sort] > found.length;
-      status.textContent = page.say(cut ? "survey.head.kept.first" : "export.kept", { name, count: counted(page, found.length) });
+      status.textContent = page.say(cut ? "survey.head.kept.first" : "export.kept", { name, count: localNumber(page, found.length) });
     } catch (error) {
       status.textContent = page.say("failed", { reason: page.reason(error) });
     }
@@ -60,7 +60,7 @@ export const createExamples = (page) => {
     choices.replaceChildren(...SORTS.map((one) =>
       button(page.say(`survey.head.sort.${one}`), () => page.set({ sort: one, example: 0 }), { class: "plain", "aria-pressed": String(one === sort) })));
     const total = pages?.totals[sort] ?? 0;
-    about.textContent = !total ? "" : page.say(`survey.head.sort.${sort}.about`, { count: counted(page, total), tokens: counted(page, page.survey.entry.counts.text_tokens) });
+    about.textContent = !total ? "" : page.say(`survey.head.sort.${sort}.about`, { count: localNumber(page, total), tokens: localNumber(page, page.survey.entry.counts.text_tokens) });
     quantity.textContent = page.say("survey.head.weight");
     most.textContent = percent(end);
     const { dark } = page;

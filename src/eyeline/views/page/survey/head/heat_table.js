@@ -3,7 +3,7 @@
 import { lightOn, shade } from "../../drawing/colour.js";
 import { choice, contextOf, element } from "../../drawing/dom.js";
 import { paintRamp } from "../../drawing/scale_bar.js";
-import { counted } from "../provenance.js";
+import { localNumber } from "../../language.js";
 import { endOf, measureSaid, numberSaid, typeName, valueSaid } from "../measures.js";
 import { wordOf } from "../measured.js";
 import { notHeld } from "./not_held.js";
@@ -77,7 +77,7 @@ export const createHeatTable = (page) => {
       if (at === undefined || !found.count[at]) return element("td", { class: "none" });
       const value = numbers[at];
       const about = page.say("survey.head.cell", {
-        type: typeName(page, type), range: range(position), count: counted(page, found.count[at]),
+        type: typeName(page, type), range: range(position), count: localNumber(page, found.count[at]),
         value: valueSaid(page, unit, value, end),
       });
       if (Number.isNaN(value)) return element("td", { class: "none", title: about }, "–");
