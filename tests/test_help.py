@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
@@ -46,7 +47,8 @@ def test_help_ends_with_examples(say, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_help_is_in_the_language_of_texts(say, name):
+def test_help_is_in_the_language_of_texts(say, name, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "240")  # no text is broken beside a list of choices
     _, english, _ = say(*name.split(), "-h")
     code, out, _ = say("--lang", "vi", *name.split(), "-h")
     assert code == 0
@@ -120,3 +122,41 @@ def test_the_shell_completes_commands(shell, monkeypatch):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "explain" in done.stdout
     assert "compare" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "theirs", "ours"),
+    [
+        (("models",), ["bộ mã hóa câu", "Đường dẫn đến một thư mục"], r"encoder|layers|heads|The path|here"),
+        (
+            ("doctor",),
+            ["phiên bản", "độ rộng vectơ", "gói tùy chọn"],
+            r"versions|caches|extras|vector|threads|not installed",
+        ),
+        (
+            ("heads", "time flies like an arrow; fruit flies"),
+            [
+                "Trong 72 đầu chú ý: dồn vào token đầu",
+                "token trước",
+                "Các đầu chú ý rõ nhất",
+                "Clark và cộng sự (2019)",
+            ],
+            r"\b(above|Of|heads?|kind|token sink|clearest|Means|what|none of)\b",
+        ),
+    ],
+)
+def test_an_answer_has_no_english_left(say, arguments, theirs, ours):
+    code, out, err = say("--lang", "vi", *arguments)
+    assert (code, err) == (0, "")
+    assert [text for text in theirs if text not in plain(out)] == []
+    assert re.findall(ours, out) == []
+    assert re.search(ours, say(*arguments)[1])
+
+
+def test_lines_of_progress_are_in_the_language_of_texts(say, tmp_path):
+    lines, vectors, page = tmp_path / "lines.txt", tmp_path / "vectors.npy", tmp_path / "page.html"
+    lines.write_text("time flies\nan arrow\n")
+    assert say("--lang", "vi", "embed", str(lines), "-o", str(vectors))[2].endswith(
+        f"đã ghi {vectors}: 2 vectơ, mỗi vectơ 384 số\n"
+    )
+    assert say("--lang", "vi", "toy", "--html", str(page))[2] == f"đã ghi {page}\n"

@@ -120,9 +120,12 @@ def test_a_link_to_a_file_outside_the_guide_is_text(pages):
 
 
 def test_formulas_are_drawn_by_the_browser_itself(site):
-    written = (site.folder / "en" / "guide" / "first-look.html").read_text("utf-8")
-    assert "<math" in written
-    assert "<mfrac>" in written
+    for code, said in (("en", "weights"), ("vi", "trọng số")):
+        written = (site.folder / code / "guide" / "first-look.html").read_text("utf-8")
+        formula = re.search(r"<math .*?</math>", written, re.DOTALL)
+        assert formula is not None
+        assert f"<mtext>{said}</mtext>" in formula[0]
+        assert "<mfrac>" in formula[0]
 
 
 def test_the_api_has_descriptions_in_each_language(site):

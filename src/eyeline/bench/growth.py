@@ -17,6 +17,7 @@ from eyeline.bench.turns import turn_by_turn
 from eyeline.calls import attention
 from eyeline.kernels.threads import get_threads
 from eyeline.views.measurements import Curve, Growth, Point
+from eyeline.words import noted
 
 HEADS, HEAD_DIM = 8, 64
 WIDTH = HEADS * HEAD_DIM
@@ -39,7 +40,7 @@ def recurrent_name() -> str:
     """The name of the measured GRU: torch's if it is installed, else one in NumPy."""
     from importlib.util import find_spec
 
-    return "a GRU (torch)" if find_spec("torch") else "a GRU (NumPy)"
+    return noted("a GRU (torch)") if find_spec("torch") else noted("a GRU (NumPy)")
 
 
 def grow(counts: Sequence[int]) -> Iterator[tuple[Point, Point]]:
@@ -66,7 +67,7 @@ def growth(pairs: Sequence[tuple[Point, Point]]) -> Growth:
     """All measurements, and the size of the full matrix of weights."""
     attend, recur = (list(points) for points in zip(*pairs, strict=True))
     matrix = [(point.tokens, 4 * HEADS * point.tokens**2 / 2**20) for point in attend]
-    return Growth(Curve("attention", attend), Curve(recurrent_name(), recur), matrix)
+    return Growth(Curve(noted("attention"), attend), Curve(recurrent_name(), recur), matrix)
 
 
 def megabytes(call: Callable[[], object]) -> float | None:

@@ -21,6 +21,7 @@ from eyeline.kernels.threads import get_threads
 from eyeline.masks import Causal, Mask, Window
 from eyeline.readouts import Entropy, MeanDistance, Readout, Received, TopK
 from eyeline.views.measurements import BothWays, Measured, Surroundings, Timing
+from eyeline.words import noted, worded
 
 Array = NDArray[Any]
 
@@ -40,7 +41,11 @@ class Task:
 
     @property
     def sizes(self) -> str:
-        heads = f"{self.heads} over {self.key_heads}" if self.key_heads else self.heads
+        heads = (
+            worded("{heads} over {key_heads}", heads=self.heads, key_heads=self.key_heads)
+            if self.key_heads
+            else self.heads
+        )
         tokens = f"{self.queries} × {self.keys}" if self.keys else self.queries
         return f"{heads}, {tokens}, {self.head_dim}"
 
@@ -60,13 +65,13 @@ class Task:
 
 
 TASKS = [
-    Task("forward", 12, 64, 32),
-    Task("forward", 12, 512, 64),
-    Task("forward", 12, 2048, 64),
-    Task("forward, causal", 12, 512, 64, mask=Causal()),
-    Task("the last 256 tokens", 12, 4096, 64, mask=Causal() & Window(before=255, after=0)),
-    Task("output and four readouts", 12, 1024, 64, read=True),
-    Task("decoding", 32, 1, 128, keys=16384, key_heads=8),
+    Task(noted("forward"), 12, 64, 32),
+    Task(noted("forward"), 12, 512, 64),
+    Task(noted("forward"), 12, 2048, 64),
+    Task(noted("forward, causal"), 12, 512, 64, mask=Causal()),
+    Task(noted("the last 256 tokens"), 12, 4096, 64, mask=Causal() & Window(before=255, after=0)),
+    Task(noted("output and four readouts"), 12, 1024, 64, read=True),
+    Task(noted("decoding"), 32, 1, 128, keys=16384, key_heads=8),
 ]
 
 

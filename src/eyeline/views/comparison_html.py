@@ -30,7 +30,7 @@ def comparison_html(answer: Comparison) -> str:
         small(f"{side.name}: {line}") for side in sides for line in reading_notes(side.trace, side.unknown, words)
     ]
     parts += [strong(worded("How alike {word} is in A and in B", word=name))]
-    parts.append(cosines([("cosine", answer.cosines)]))
+    parts.append(cosines([(worded("cosine"), answer.cosines)]))
     charts = [Chart("", drawn_row(side.looks_at, question.shares)) for side in sides]
     end = bars_end(charts)
     for chart, side in zip(charts, sides, strict=True):

@@ -34,7 +34,7 @@ def comparison(answer: Comparison, ink: Ink) -> Iterator[Text]:
     yield say("", ink)
     name = ink.words(question.token)
     yield say(worded("How alike {word} is in A and in B", word=name), ink)
-    yield from cosines([answer.cosines], ["cosine"], ink)
+    yield from cosines([answer.cosines], [worded("cosine")], ink)
     yield note(worded("cosine of its two vectors, as embedding and after each layer: 1 is the same direction"), ink)
     yield say("", ink)
     yield say(worded("{word} looks at", word=name), ink)

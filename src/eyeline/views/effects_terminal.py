@@ -181,14 +181,15 @@ def _map(answer: Effects, ink: Ink) -> Iterator[Text]:
 
     end, _ = map_end(answer)
     layers, count = answer.heads.shape
-    left = max(len(layer_name(layers - 1)), len("head")) + 1
+    corner = worded("head")
+    left = max(len(layer_name(layers - 1)), len(corner)) + 1
     room = ink.width - left - 2
     cell = 3 if 3 * count <= room else 2
     fits = max(min(count, room // cell), 1)
     step = 1 if cell == 3 else 5
     ticks = "".join(str(head).rjust(cell * (step if head else 1)) for head in range(0, fits, step))
     yield say(worded("All heads"), ink)
-    yield Text("  " + "head".ljust(left) + ticks, style="dim", no_wrap=True, overflow="crop")
+    yield Text("  " + corner.ljust(left) + ticks, style="dim", no_wrap=True, overflow="crop")
     for layer in range(layers):
         line = Text("  " + layer_name(layer).rjust(left - 1) + " ", no_wrap=True, overflow="crop")
         for effect in answer.heads[layer, :fits].tolist():

@@ -78,7 +78,7 @@ def explanation_html(answer: Explanation) -> str:
         parts += [strong(changes(answer, words))] if len(runs) > 1 else []
     if question.token is not None and runs[0].steps is None:
         parts += [_heads(run, _titled("", run, runs), question.layer, question.units) for run in runs]
-        moved = [(_titled("cosine", run, runs), run.moved) for run in runs if run.moved is not None]
+        moved = [(_titled(worded("cosine"), run, runs), run.moved) for run in runs if run.moved is not None]
         if moved:
             moved_title = worded("How far {word} has moved from its own embedding", word=words(question.token))
             parts.append(strong(moved_title) + cosines(moved))

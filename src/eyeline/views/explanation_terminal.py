@@ -81,7 +81,7 @@ def _looked(answer: Explanation, token: str, ink: Ink) -> Iterator[Text]:
     if moved:
         yield say("", ink)
         yield say(worded("How far {word} has moved from its own embedding", word=name), ink)
-        names = ["cosine"] if len(runs) == 1 else [run_name(run) for run, _ in moved]
+        names = [worded("cosine")] if len(runs) == 1 else [run_name(run) for run, _ in moved]
         yield from cosines([entries for _, entries in moved], names, ink)
         yield note(moved_means(), ink)
 

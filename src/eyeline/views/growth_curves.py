@@ -10,12 +10,11 @@ from eyeline.views.chart import Series, log_chart
 from eyeline.views.figure import figures, save
 from eyeline.views.ink import Ink
 from eyeline.views.measurements import Growth
+from eyeline.words import translation, worded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from rich.text import Text
-
-MATRIX = "the n × n weights, were they kept (reckoned)"
 
 
 def findings(measured: Growth) -> list[str]:
@@ -29,16 +28,28 @@ def findings(measured: Growth) -> list[str]:
     """
     half, whole = measured.attention.points[-2:]
     return [
-        f"From {half.tokens} to {whole.tokens} tokens, attention took {measured.attention.doubling:.1f} times as long "
-        f"and {measured.recurrent.name} {measured.recurrent.doubling:.1f} times.",
-        "Attention's price is n × n: every token looks at every other, at once. A GRU's is n: one token after another.",
+        worded(
+            "From {half} to {whole} tokens, attention took {attention:.1f} times as long and {other} {times:.1f} "
+            "times.",
+            half=half.tokens,
+            whole=whole.tokens,
+            attention=measured.attention.doubling,
+            other=translation(measured.recurrent.name),
+            times=measured.recurrent.doubling,
+        ),
+        worded(
+            "Attention's price is n × n: every token looks at every other, at once. A GRU's is n: one token after "
+            "another."
+        ),
     ]
 
 
 def times(measured: Growth) -> list[Series]:
     """The curves of time."""
     curves = (measured.attention, measured.recurrent)
-    return [Series(curve.name, [(point.tokens, point.seconds) for point in curve.points]) for curve in curves]
+    return [
+        Series(translation(curve.name), [(point.tokens, point.seconds) for point in curve.points]) for curve in curves
+    ]
 
 
 def memories(measured: Growth) -> list[Series]:
@@ -47,19 +58,23 @@ def memories(measured: Growth) -> list[Series]:
     for curve in (measured.attention, measured.recurrent):
         points = [(point.tokens, point.megabytes) for point in curve.points if point.megabytes]
         if len(points) > 1:
-            found.append(Series(curve.name, points))
-    return [*found, Series(MATRIX, measured.matrix, guide=True)] if found else []
+            found.append(Series(translation(curve.name), points))
+    return (
+        [*found, Series(worded("the n × n weights, were they kept (reckoned)"), measured.matrix, guide=True)]
+        if found
+        else []
+    )
 
 
 def growth(measured: Growth, ink: Ink) -> Iterator[Text]:
     """Draw the curves of time and memory as lines for a terminal, with their findings."""
     from rich.text import Text
 
-    yield Text("Time against the number of tokens", style="bold")
+    yield Text(worded("Time against the number of tokens"), style="bold")
     yield from log_chart(times(measured), seconds, ink)
     if drawn := memories(measured):
         yield Text()
-        yield Text("Memory beyond the inputs", style="bold")
+        yield Text(worded("Memory beyond the inputs"), style="bold")
         yield from log_chart(drawn, amount, ink)
     yield Text()
     yield Text("\n".join(ink.wrapped(" ".join(findings(measured)), 0)), style="bold")
@@ -72,14 +87,14 @@ def save_growth(measured: Growth, target: Path) -> None:
         ExtraError: if matplotlib isn't installed.
         OSError: if the file can't be written.
     """
-    panels = [("seconds", times(measured))]
+    panels = [(worded("seconds"), times(measured))]
     if drawn := memories(measured):
-        panels.append(("megabytes beyond the inputs", drawn))
+        panels.append((worded("megabytes beyond the inputs"), drawn))
     figure = figures("figure")(5.5 * len(panels), 4.8)
     for axes, (unit, series) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
         _panel(axes, unit, series)
     figure.suptitle("\n".join(findings(measured)), fontsize=10)
-    save(figure, target, "the growth of attention's cost, measured on this machine")
+    save(figure, target, worded("the growth of attention's cost, measured on this machine"))
 
 
 def _panel(axes: Axes, unit: str, series: Sequence[Series]) -> None:
@@ -90,7 +105,7 @@ def _panel(axes: Axes, unit: str, series: Sequence[Series]) -> None:
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_xticks(xs, [f"{x:.0f}" for x in xs])
-    axes.set_xlabel("n, tokens")
+    axes.set_xlabel(worded("n, tokens"))
     axes.set_ylabel(unit)
     axes.grid(alpha=0.3)
     axes.legend(frameon=False, fontsize=9)

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from eyeline.views.figure import figures, fonts, png_path, save
-from eyeline.views.heads_findings import MIXED, found, rule
+from eyeline.views.heads_findings import found, kind_names, rules
 from eyeline.views.labels import excerpt, printable
 from eyeline.views.provenance import provenance
 from eyeline.views.reading import reading_notes
 from eyeline.views.signs import SIGNS
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,9 +61,9 @@ def save_heads(answer: Heads, path: str | os.PathLike[str]) -> list[str]:
             name = measure.name
             rows = _rows(answer, name)
             if answer.causal and name == "next":
-                _none(panel, rows, name, "may not be seen")
+                _none(panel, rows, name, worded("may not be seen"))
             elif all(value is None for row in rows for value in row):
-                _none(panel, rows, name, "none")
+                _none(panel, rows, name, worded("none"))
             else:
                 _numbers(panel, rows, name, measure.unit, thresholds.get(name))
         for panel in panels[len(measures) + 1 :]:
@@ -90,12 +91,12 @@ def _kinds(panel: Axes, answer: Heads, across: int) -> None:
                 if not SIGNS[name].fills:
                     colour = "black" if SIGNS[name].colour else "gray"
                     panel.text(head, layer, SIGNS[name].sign, ha="center", va="center", fontsize=9, color=colour)
-    _axes(panel, rows, "kind")
+    _axes(panel, rows, worded("kind"))
     there = {name for row in rows for name in row}
-    rules = {label.label: rule(label) for label in answer.labels} | {MIXED: "none of these"}
+    names = kind_names(answer)
     patches = [
-        Patch(facecolor=SIGNS[name].colour or _BACK, edgecolor="gray", linewidth=0.5, label=f"{name}: {when}")
-        for name, when in rules.items()
+        Patch(facecolor=SIGNS[name].colour or _BACK, edgecolor="gray", linewidth=0.5, label=f"{names[name]}: {when}")
+        for name, (when, _) in rules(answer).items()
         if name in there
     ]
     panel.figure.legend(handles=patches, loc="outside lower center", ncols=across, frameon=False, fontsize=9)
@@ -113,8 +114,9 @@ def _numbers(panel: Axes, rows: Sequence[Sequence[float | None]], title: str, un
         dots = [(head, layer) for layer, row in enumerate(values) for head, value in enumerate(row) if value > above]
         xs, ys = [head for head, _ in dots], [layer for _, layer in dots]
         panel.scatter(xs, ys, s=9, c="white", edgecolors="black", linewidths=0.6)
-        enough = f"  ○ above {above:g}"
-    _axes(panel, rows, f"{title} ({unit}){enough}")
+        enough = "  ○ " + worded("above {value}", value=f"{above:g}")
+    units = {"nats": worded("nats"), "tokens": worded("tokens"), "share": worded("share")}
+    _axes(panel, rows, f"{title} ({units.get(unit, unit)}){enough}")
     bar = panel.figure.colorbar(image, ax=panel, fraction=0.05, pad=0.03)
     bar.outline.set_visible(False)
 
@@ -138,5 +140,5 @@ def _axes(panel: Axes, rows: Sequence[Sequence[object]], title: str) -> None:
             draw(edge, color="white", linewidth=0.8 if count <= 24 else 0.3)
     panel.spines[:].set_visible(False)
     panel.set_title(title, fontsize=9)
-    panel.set_xlabel("head", fontsize=8)
-    panel.set_ylabel("layer", fontsize=8)
+    panel.set_xlabel(worded("head"), fontsize=8)
+    panel.set_ylabel(worded("layer"), fontsize=8)

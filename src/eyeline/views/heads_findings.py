@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from eyeline.views.labels import listed_in_english, percent, printable
+from eyeline.views.labels import listed, percent, printable
+from eyeline.words import page_text, translation, worded
 
 if TYPE_CHECKING:
     from eyeline.answers import Heads
@@ -24,7 +25,21 @@ def found(answer: Heads) -> str:
     """The sentence that counts the heads of each kind, most first."""
     counts = Counter(entry.label for entry in answer.heads)
     ordered = sorted(counts, key=lambda label: (label == MIXED, -counts[label]))
-    return f"Of {len(answer.heads)} heads: {', '.join(f'{label} {counts[label]}' for label in ordered)}."
+    names = kind_names(answer)
+    kinds = ", ".join(f"{names[label]} {counts[label]}" for label in ordered)
+    return worded("Of {count} heads: {kinds}.", count=len(answer.heads), kinds=kinds)
+
+
+def kind_names(answer: Heads, short: bool = False) -> dict[str, str]:
+    """The names of the kinds of heads in the current language, by their labels; mixed, which has no rule, last."""
+    keys = {label.label: label.key for label in answer.labels} | {MIXED: MIXED}
+    return {label: page_text(f"kind.short.{key}" if short else f"kind.{key}") for label, key in keys.items()}
+
+
+def rules(answer: Heads) -> dict[str, tuple[str, str]]:
+    """The rule of each label and the source of its threshold, empty for mixed, which has none."""
+    found = {label.label: (rule(label), translation(label.source)) for label in answer.labels}
+    return found | {MIXED: (worded("none of these"), "")}
 
 
 def conventions(answer: Heads) -> list[str]:
@@ -32,31 +47,66 @@ def conventions(answer: Heads) -> list[str]:
     text lacks."""
     count, special = answer.token_count, answer.special_tokens
     signs = answer.punctuation_tokens
-    lines = [
-        f"Means over all {count} tokens{_with(special)}, as Clark et al. (2019) have it: the share on the token "
-        "before, which the first hasn't, is divided by n too. Entropy is in nats, distance in tokens.",
-        (
-            f"special: on {listed_in_english(special)}; "
-            if special
-            else "special: this tokenizer adds no special tokens; "
+    averaged = (
+        worded(
+            "Means over all {count} tokens, {special} too, as Clark et al. (2019) have it:",
+            count=count,
+            special=listed(special),
         )
-        + (f"punctuation: on {_few(signs)}" if signs else "punctuation: none in this text."),
+        if special
+        else worded("Means over all {count} tokens, as Clark et al. (2019) have it:", count=count)
+    )
+    lines = [
+        averaged
+        + " "
+        + worded("the share on the token before, which the first hasn't, is divided by n too.")
+        + " "
+        + worded("Entropy is in nats, distance in tokens."),
+        (
+            worded("special: on {tokens};", tokens=listed(special))
+            if special
+            else worded("special: this tokenizer adds no special tokens;")
+        )
+        + " "
+        + (
+            worded("punctuation: on {signs}", signs=_few(signs)) if signs else worded("punctuation: none in this text.")
+        ),
     ]
     sink, repeated = answer.sink_tokens, answer.repeated_tokens
-    text = f"sink: what the first {sink} tokens give to the first (Gu et al. 2024)"
-    text += ", fewer than their 64, so that it takes more to be named one. " if sink < 64 else ". "
+    parts = [
+        worded(
+            "sink: what the first {count} tokens give to the first (Gu et al. 2024), fewer than their 64, so that it "
+            "takes more to be named one.",
+            count=sink,
+        )
+        if sink < 64
+        else worded("sink: what the first {count} tokens give to the first (Gu et al. 2024).", count=sink)
+    ]
     if repeated:
-        text += f"induction: what goes one past the earlier copy of {repeated} random tokens (Olsson et al. 2022), "
-        text += f"the mean of {answer.repeated_draws} draws"
-        text += "." if answer.causal else "; no head is named for it where tokens look both ways."
-    lines.append(text)
+        drawn = {"count": repeated, "draws": answer.repeated_draws}
+        parts.append(
+            worded(
+                "induction: what goes one past the earlier copy of {count} random tokens (Olsson et al. 2022), the "
+                "mean of {draws} draws.",
+                **drawn,
+            )
+            if answer.causal
+            else worded(
+                "induction: what goes one past the earlier copy of {count} random tokens (Olsson et al. 2022), the "
+                "mean of {draws} draws; no head is named for it where tokens look both ways.",
+                **drawn,
+            )
+        )
+    lines.append(" ".join(parts))
     if math.log(count) <= 3.8:
-        lines.append(f"No head can be broad here: {count} tokens leave at most {math.log(count):.2f} nats.")
+        lines.append(
+            worded(
+                "No head can be broad here: {count} tokens leave at most {most:.2f} nats.",
+                count=count,
+                most=math.log(count),
+            )
+        )
     return lines
-
-
-def _with(special: Sequence[str]) -> str:
-    return f", {listed_in_english(special)} too" if special else ""
 
 
 def _few(signs: Sequence[str]) -> str:
@@ -82,7 +132,7 @@ def rule(label: Label) -> str:
     >>> rule(Label("broad", "broad", "entropy", 3.8, "Clark et al. 2019"))
     'entropy above 3.8'
     """
-    return f"{label.measure} above {label.above:g}"
+    return worded("{measure} above {value}", measure=label.measure, value=f"{label.above:g}")
 
 
 def figure(entry: HeadEntry, measure: str) -> str:

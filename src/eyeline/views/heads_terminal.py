@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from eyeline.views.advice import ask, asks_for_options
 from eyeline.views.drawing import note, say
-from eyeline.views.heads_findings import MIXED, clearest, conventions, figure, found, rule, value
+from eyeline.views.heads_findings import MIXED, clearest, conventions, figure, found, kind_names, rules, value
 from eyeline.views.ink import Ink
 from eyeline.views.kinds_picture import kinds_picture, sign_of
 from eyeline.views.labels import excerpt, head_name, layer_name
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from eyeline.answers import Heads
     from eyeline.answers.behaviour.all_heads import HeadEntry
-
-
-_LEFT = 12  # the number of cells in a table before the kinds of its heads
 
 
 #: The columns of a table: the measure's name, and its long and short headings.
@@ -74,13 +71,17 @@ def heads(
     ]
     if sort is not None:
         chosen.sort(key=lambda entry: -value(entry, sort))
-    asked = [*([f"label {label}"] if label else []), *([] if layer is None else [layer_name(layer)])]
-    asked += [f"most {sort} first"] if sort else []
+    asked = [
+        *([worded("label {label}", label=label)] if label else []),
+        *([] if layer is None else [layer_name(layer)]),
+    ]
+    asked += [worded("most {measure} first", measure=sort)] if sort else []
     if not asked:
         chosen = list(clearest(answer))
-    title = " · ".join([f"{len(chosen)} heads", *asked]) if asked else "The clearest of each kind"
+    counted = worded("{count} heads", count=len(chosen))
+    title = " · ".join([counted, *asked]) if asked else worded("The clearest of each kind")
     yield say(title, ink)
-    lines, fits = _table(chosen, {name: key for key, name in names.items()}, ink)
+    lines, fits = _table(chosen, kind_names(answer), kind_names(answer, short=True), ink)
     yield from lines
     if fits < len(_COLUMNS):
         yield note(
@@ -125,45 +126,48 @@ def _legend(answer: Heads, ink: Ink) -> Iterator[Text]:
     from rich.text import Text
 
     counts = Counter(entry.label for entry in answer.heads)
-    rules = {label.label: rule(label) for label in answer.labels} | {MIXED: "none of these"}
-    sources = {label.label: f" · {label.source}" for label in answer.labels}
-    wide = max(map(len, rules))
-    for name, when in rules.items():
+    names = kind_names(answer)
+    wide = max(map(len, names.values()))
+    for name, (when, source) in rules(answer).items():
         sign, style = sign_of(name, ink)
         line = Text("  ", no_wrap=True, overflow="crop").append(sign, style)
-        line.append(f" {name:<{wide}}{counts[name]:>5}", "" if counts[name] else "dim")
+        line.append(f" {names[name]:<{wide}}{counts[name]:>5}", "" if counts[name] else "dim")
         room = ink.width - line.cell_len - 2
-        whole = ink.own(when + sources.get(name, ""))
+        whole = ink.own(f"{when} · {source}" if source else when)
         yield line.append(f"  {whole if len(whole) <= room else when if len(when) <= room else ''}", "dim")
 
 
-def _table(entries: Sequence[HeadEntry], keys: Mapping[str, str], ink: Ink) -> tuple[list[Text], int]:
+def _table(
+    entries: Sequence[HeadEntry], kinds: Mapping[str, str], short_kinds: Mapping[str, str], ink: Ink
+) -> tuple[list[Text], int]:
     """A row for each head, and the number of measures that fitted.
 
     Args:
         entries: the heads.
-        keys: the short forms of their labels.
+        kinds: the names of their kinds, by label.
+        short_kinds: the same, shorter.
         ink: how to draw.
     """
     from rich.text import Text
 
-    kinds = {label: label for label in keys}
+    first, second = worded("head"), worded("kind")
+    left = max(7, len(first)) + 5  # the number of cells before the kinds
     names = {name: long for name, long, _ in _COLUMNS}
     cells = {name: max(len(long) + 2, 6) for name, long, _ in _COLUMNS}
-    if _LEFT + max(map(len, kinds)) + sum(cells.values()) > ink.width:
-        kinds = dict(keys)
+    if left + max(map(len, kinds.values())) + sum(cells.values()) > ink.width:
+        kinds = short_kinds
         names = {name: short for name, _, short in _COLUMNS}
         cells = {name: 5 for name, _, _ in _COLUMNS}
-    kind = max(map(len, kinds.values()))
+    kind = max(len(second), *map(len, kinds.values()))
     fits = 0
-    while fits < len(_COLUMNS) and _LEFT + kind + sum(list(cells.values())[: fits + 1]) <= ink.width:
+    while fits < len(_COLUMNS) and left + kind + sum(list(cells.values())[: fits + 1]) <= ink.width:
         fits += 1
     shown = list(names)[:fits]
-    head = f"  {'head':7}   " + "kind".ljust(kind) + "".join(f"{names[name]:>{cells[name]}}" for name in shown)
+    head = f"  {first:{left - 5}}   {second:<{kind}}" + "".join(f"{names[name]:>{cells[name]}}" for name in shown)
     lines = [Text(head, style="dim", no_wrap=True, overflow="crop")]
     for entry in entries:
         sign, style = sign_of(entry.label, ink)
-        line = Text(f"  {head_name(entry.layer, entry.head):7} ", no_wrap=True, overflow="crop")
+        line = Text(f"  {head_name(entry.layer, entry.head):{left - 5}} ", no_wrap=True, overflow="crop")
         line.append(sign, style).append(f" {kinds[entry.label]:<{kind}}")
         line.append("".join(f"{ink.own(figure(entry, name)):>{cells[name]}}" for name in shown))
         lines.append(line)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from eyeline.views.ink import Ink
 from eyeline.views.labels import layer_name
 from eyeline.views.signs import SIGNS
+from eyeline.words import worded
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -29,13 +30,14 @@ def kinds_picture(kinds: Sequence[Sequence[str]], ink: Ink) -> tuple[list[Text],
     from rich.text import Text
 
     count = max(map(len, kinds), default=0)
-    left = max(len(layer_name(len(kinds) - 1)), len("head")) + 1
+    corner = worded("head")
+    left = max(len(layer_name(len(kinds) - 1)), len(corner)) + 1
     room = ink.width - left - 2
     cell = 3 if 3 * count <= room else 2 if 2 * count <= room else 1
     fits = min(count, room // cell)
     step = 1 if cell == 3 else 5
     ticks = "".join(str(head).rjust(cell * (step if head else 1)) for head in range(0, fits, step))
-    lines = [Text("  " + "head".ljust(left) + ticks, style="dim", no_wrap=True)]
+    lines = [Text("  " + corner.ljust(left) + ticks, style="dim", no_wrap=True)]
     lines += list(_rows(kinds, left, cell, fits, ink))
     return lines, fits
 

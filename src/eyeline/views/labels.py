@@ -127,11 +127,6 @@ def listed(names: Sequence[str]) -> str:
     return worded("{before} and {last}", before=", ".join(names[:-1]), last=names[-1])
 
 
-def listed_in_english(names: Sequence[str]) -> str:
-    """Join names as a list in an English sentence, for sentences that aren't in the catalogue yet."""
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
 def most(row: DrawnRow, own: Sequence[int], words: Callable[[str], str] = printable, count: int = 2) -> str:
     """The words with the largest numbers, largest first, without those that round to 0%; ties in reading order.
 

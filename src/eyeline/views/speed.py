@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eyeline.views.ink import Ink
 from eyeline.views.measurements import Measured, Surroundings, Timing
-from eyeline.words import worded
+from eyeline.words import translation, worded
 
 #: The headings of the table, the width of each column, and whether it is on the right.
 _BESIDE_TORCH = (
@@ -48,11 +48,11 @@ def row(found: Measured, ink: Ink) -> str:
     if found.torch and found.ratio is not None:
         ratios = (found.ratio.in_a_model, found.ratio.alone)
         times = [f"{ratio:.{2 if ratio < 99 else 0}f} ×" for ratio in ratios]
-        cells = [found.name, found.sizes, *_in_a_model(ours), *_in_a_model(found.torch), *times]
+        cells = [translation(found.name), found.sizes, *_in_a_model(ours), *_in_a_model(found.torch), *times]
         return _line(cells, _BESIDE_TORCH, ink)
     shares = (f"{peak.in_a_model:.0%}", f"{peak.alone:.0%}") if peak else ("", "")
     times = [_milliseconds(ours.seconds.in_a_model), _milliseconds(ours.seconds.alone)]
-    cells = [found.name, found.sizes, times[0], shares[0], times[1], shares[1], f"{ours.error:.0e}"]
+    cells = [translation(found.name), found.sizes, times[0], shares[0], times[1], shares[1], f"{ours.error:.0e}"]
     return _line(cells, _WITHOUT_TORCH, ink)
 
 

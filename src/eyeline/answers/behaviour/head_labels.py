@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from eyeline.answers.behaviour.head_measures import CLARK, GU, SINK_TOKENS
+from eyeline.words import noted
 
 MIXED = "mixed"
 
@@ -33,17 +34,17 @@ class Label:
 #: In order of precedence: rarer and more informative labels come first. An induction head gives its weight to the first
 #: token wherever there is no earlier copy; and a head that gives a third to the first token may spread the rest.
 LABELS = (
-    Label("induction", "induction", "induction", 0.5, "ours, on Olsson et al.'s score"),
+    Label("induction", "induction", "induction", 0.5, noted("ours, on Olsson et al.'s score")),
     Label("previous token", "previous", "previous", 0.5, CLARK),
     Label("next token", "next", "next", 0.5, CLARK),
-    Label("same token", "same", "same", 0.5, "ours, as for its neighbours"),
+    Label("same token", "same", "same", 0.5, noted("ours, as for its neighbours")),
     Label("punctuation", "punctuation", "punctuation", 0.6, CLARK),
     Label("separator", "separator", "separator", 0.6, CLARK),
     Label("first-token sink", "sink", "sink", 0.3, GU),
     Label("broad", "broad", "entropy", 3.8, CLARK),
 )
 #: In a text of fewer than 64 tokens, uniform attention already exceeds the sink's threshold.
-_SHORT_SINK = Label("first-token sink", "sink", "sink", 0.6, f"as for [CLS] in {CLARK}")
+_SHORT_SINK = Label("first-token sink", "sink", "sink", 0.6, noted("as for [CLS] in Clark et al. 2019"))
 
 
 def labels_for(tokens: int, causal: bool) -> tuple[Label, ...]:

@@ -18,9 +18,10 @@ from eyeline.answers.behaviour.token_groups import FIRST, PUNCTUATION, SPECIAL, 
 from eyeline.readouts import Entropy, MeanDistance, OffsetMass, Readout
 from eyeline.readouts.observation import Observation
 from eyeline.traces import LayerTrace
+from eyeline.words import noted
 
 Array = NDArray[np.float64]
-CLARK, GU, OLSSON = "Clark et al. 2019", "Gu et al. 2024", "Olsson et al. 2022"
+CLARK, GU, OLSSON = noted("Clark et al. 2019"), noted("Gu et al. 2024"), "Olsson et al. 2022"
 #: The number of tokens over which Gu et al. measure a sink.
 SINK_TOKENS = 64
 
