@@ -51,7 +51,7 @@ def reading_notes(trace: Trace, unknown: UnknownText | None, words: Words = prin
     if bare := without_accents(line):
         pairs = [worded("{word} as {read}", word=words(word), read=words(read)) for word, read in bare.items()]
         notes.append(worded("Read without accents: {words}.", words=_named(pairs, _FEW)))
-    elif language is None and in_crumbs(line):
+    elif language is None and known is None and in_crumbs(line):  # those of the catalogue are known better
         notes.append(
             worded(
                 "Most words are read in pieces of a letter or two: {model} was hardly trained on this language.",
