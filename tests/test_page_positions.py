@@ -241,7 +241,7 @@ def test_in_vietnamese_on_a_phone_and_as_a_picture(opened, learned):
     expect(shown.locator(".says")).to_have_text(
         "Không có vị trí, đảo từ vẫn giữ nguyên đầu ra: cơ chế chú ý không biết thứ tự."
     )
-    expect(shown.locator(".order .verdict")).to_contain_text("Chỉ riêng attention thì không biết từ đứng ở đâu.")
+    expect(shown.locator(".order .verdict")).to_contain_text("Chỉ riêng cơ chế chú ý thì không biết từ đứng ở đâu.")
     drawn = picture(opened(learned))
     texts = ["".join(one.itertext()) for one in drawn.iter("{http://www.w3.org/2000/svg}text")]
     assert {"45%", "10%", "time"} <= set(texts)

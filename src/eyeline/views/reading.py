@@ -7,7 +7,6 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
-from eyeline.models.catalogue import CATALOGUE
 from eyeline.views.findings import Words
 from eyeline.views.labels import listed, printable
 from eyeline.views.text_language import english_alone, text_language
@@ -35,6 +34,8 @@ def reading_notes(trace: Trace, unknown: UnknownText | None, words: Words = prin
         unknown: the text that the vocabulary lacks, if any.
         words: formats the user's words.
     """
+    from eyeline.models.catalogue import CATALOGUE  # views load without models
+
     notes = []
     if unknown is not None:
         notes.append(
