@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eyeline.models.catalogue import CATALOGUE
 from eyeline.version import VERSION
 from eyeline.views.labels import layer_name, listed, place, printable
 from eyeline.words import worded
@@ -48,6 +47,8 @@ def model_name(name: str) -> str:
     >>> model_name("minilm"), model_name("e5")
     ('minilm', 'e5 (4-bit)')
     """
+    from eyeline.models.catalogue import CATALOGUE  # views load without models
+
     known = CATALOGUE.get(name)
     if known is None or known.bits is None:
         return printable(name)
