@@ -356,12 +356,12 @@ def test_errors_in_vietnamese():
     words.choose("vi")
     try:
         assert refused("nowhere.txt") == (
-            "corpus phải là các tệp có thật, nhưng nhận được 'nowhere.txt', nơi không có tệp nào; "
+            "corpus phải là các tệp có thật, nhận được 'nowhere.txt', nơi không có tệp nào; "
             "hãy kiểm tra đường dẫn"
         )
         write("a.csv", "title,review\na,b\n")
         assert refused("a.csv", "text") == (
-            "column phải là một cột có trong a.csv, nhưng nhận được 'text'; ở đó có title, review"
+            "column phải là một cột có trong a.csv, nhận được 'text'; ở đó có title, review"
         )
     finally:
         words.choose(None)

@@ -104,7 +104,7 @@ def test_a_survey_that_is_not_whole_shows_what_it_has(say):
         (
             ["nowhere", "--out", "out"],
             "corpus must be files that exist, got 'nowhere', where there is none; check the path",
-            "corpus phải là các tệp có thật, nhưng nhận được 'nowhere', nơi không có tệp nào; hãy kiểm tra đường dẫn",
+            "corpus phải là các tệp có thật, nhận được 'nowhere', nơi không có tệp nào; hãy kiểm tra đường dẫn",
         ),
         (
             ["a.csv", "--out", "out"],
@@ -119,17 +119,17 @@ def test_a_survey_that_is_not_whole_shows_what_it_has(say):
         (
             ["made", "--window", "5"],
             "--window must come with a corpus, got a survey that is there",
-            "--window phải đi cùng một kho văn bản, nhưng nhận được một khảo sát đã có",
+            "--window phải đi cùng một kho văn bản, nhận được một khảo sát đã có",
         ),
         (
             ["texts", "--out", "out", "--html", "no/x.html"],
             "--html must be in a folder that exists, got 'no/x.html'; make no first",
-            "--html phải nằm trong một thư mục đã có, nhưng nhận được 'no/x.html'; hãy tạo no trước",
+            "--html phải nằm trong một thư mục đã có, nhận được 'no/x.html'; hãy tạo no trước",
         ),
         (
             ["texts", "--out", "out", "--headvis", "texts"],
             "--headvis must be a folder that is new or empty, got 'texts'",
-            "--headvis phải là một thư mục mới hoặc trống, nhưng nhận được 'texts'",
+            "--headvis phải là một thư mục mới hoặc trống, nhận được 'texts'",
         ),
         (["made", "--html", "x.txt"], "--html must be a file name that ends in .html, got 'x.txt'", None),
         (["made", "--json", "--csv"], "--json and --csv can't go together; choose one", None),
