@@ -356,8 +356,7 @@ def test_errors_in_vietnamese():
     words.choose("vi")
     try:
         assert refused("nowhere.txt") == (
-            "corpus phải là các tệp có thật, nhận được 'nowhere.txt', nơi không có tệp nào; "
-            "hãy kiểm tra đường dẫn"
+            "corpus phải là các tệp có thật, nhận được 'nowhere.txt', nơi không có tệp nào; hãy kiểm tra đường dẫn"
         )
         write("a.csv", "title,review\na,b\n")
         assert refused("a.csv", "text") == (
