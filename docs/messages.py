@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
 
 import polib
@@ -15,6 +16,8 @@ from docs.site_words import all_words
 #: What is the same in every language: code, and texts in which nothing but numbers, signs and units is left beside it.
 _CODE = re.compile(r"`[^`]*`")
 _WORD = re.compile(r"[^\W\d_]{3,}")
+#: How alike a text is to the one that it was before a change, from 0 to 1.
+_ALIKE = 0.7
 
 
 def is_prose(text: str) -> bool:
@@ -47,7 +50,8 @@ def _file(language: str, page: str) -> Path:
 
 
 def _merged(language: str, page: str, texts: polib.POFile) -> polib.POFile:
-    """The page's translations, with its texts as they are now: changed and gone ones are dropped."""
+    """The page's translations, with its texts as they are now: one that changed a little keeps its translation, marked
+    fuzzy; gone ones are dropped."""
     path = _file(language, page)
     merged = polib.pofile(str(path), wrapwidth=120) if path.exists() else polib.POFile(wrapwidth=120)
     merged.metadata = {
@@ -61,8 +65,12 @@ def _merged(language: str, page: str, texts: polib.POFile) -> polib.POFile:
     merged.merge(texts)
     for entry in merged:
         entry.occurrences, entry.comment, entry.tcomment = [], "", entry.tcomment
-    for gone in merged.obsolete_entries():
-        merged.remove(gone)
+    gone = {entry.msgid: entry for entry in merged.obsolete_entries()}
+    for entry in merged:
+        if not entry.obsolete and not entry.msgstr and (near := get_close_matches(entry.msgid, gone, 1, _ALIKE)):
+            entry.msgstr, entry.flags = gone[near[0]].msgstr, ["fuzzy"]
+    for entry in gone.values():
+        merged.remove(entry)
     order = {entry.msgid: place for place, entry in enumerate(texts)}
     merged.sort(key=lambda entry: order[entry.msgid])
     return merged

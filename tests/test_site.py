@@ -286,6 +286,13 @@ def test_a_text_that_changed_is_to_be_translated_again(tmp_path, monkeypatch, ca
         ("One word, changed", ""),
         ("Two words", "đã dịch"),
     ]
+    now["guide/page"] = texts("Two words.")  # so little that the translation may do, once it was looked at
+    messages.update()
+    assert [(entry.msgid, entry.msgstr, entry.fuzzy) for entry in polib.pofile(str(file))] == [
+        ("Two words.", "đã dịch", True)
+    ]
+    with pytest.raises(BuildError, match="1 pages"):
+        messages.check()
 
 
 @pytest.mark.parametrize(
