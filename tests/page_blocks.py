@@ -159,6 +159,8 @@ def _run(command: str) -> tuple[int, str]:
 def _of_eyeline(arguments: list[str]) -> tuple[int, str]:
     printed = io.StringIO()
     served, opened = mock.patch("eyeline.serving.serve"), mock.patch("eyeline.cli.browser._open")
-    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), served, opened:
+    # What `bench growth` keeps for later pages would be in those of other tests.
+    kept = mock.patch("eyeline.views.kept_growth.path", return_value=Path("growth.json").absolute())
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), served, opened, kept:
         code = main(arguments)  # a page is made, and not waited for
     return code, printed.getvalue()
